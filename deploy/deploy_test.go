@@ -96,7 +96,9 @@ func checkWebchat(t *testing.T, s types.ServiceConfig) {
 	}
 	for _, v := range []string{"WEBCHAT_ENGINE_FILE", "WEBCHAT_TOKEN_FILE"} {
 		at := s.Environment[v]
-		if at != nil && !slices.ContainsFunc(s.Secrets, func(f types.ServiceSecretConfig) bool { return *at == "/run/secrets/"+f.Source }) {
+		if at != nil && !slices.ContainsFunc(s.Secrets, func(f types.ServiceSecretConfig) bool {
+			return *at == "/run/secrets/"+f.Source
+		}) {
 			t.Errorf("%s is %s, which is no secret of %s", v, *at, s.Name)
 		}
 	}
@@ -186,36 +188,46 @@ func TestKubernetesReplicas(t *testing.T) {
 	var network networkingv1.NetworkPolicy
 	var public corev1.ConfigMap
 	var secret corev1.Secret
-	decode(t, b, map[string]any{"Service/webchat": &service, "Service/webchat-pods": &pods, "StatefulSet/webchat": &set,
-		"PersistentVolumeClaim/webchat-shared": &claim, "PodDisruptionBudget/webchat": &budget, "NetworkPolicy/webchat": &network,
-		"ConfigMap/webchat": &public, "Secret/webchat": &secret})
+	decode(t, b, map[string]any{"Service/webchat": &service, "Service/webchat-pods": &pods,
+		"StatefulSet/webchat":                  &set,
+		"PersistentVolumeClaim/webchat-shared": &claim, "PodDisruptionBudget/webchat": &budget,
+		"NetworkPolicy/webchat": &network,
+		"ConfigMap/webchat":     &public, "Secret/webchat": &secret})
 	checkService(t, service, set)
 	checkService(t, pods, set)
 	checkPods(t, set, []string{claim.Name})
 	labels := set.Spec.Template.Labels
 	for k, v := range budget.Spec.Selector.MatchLabels {
 		if labels[k] != v || network.Spec.PodSelector.MatchLabels[k] != v {
-			t.Errorf("the budget is for %s=%s, the network's policy for %v", k, v, network.Spec.PodSelector.MatchLabels)
+			t.Errorf("the budget is for %s=%s, the network's policy for %v", k, v,
+				network.Spec.PodSelector.MatchLabels)
 		}
 	}
-	if budget.Spec.MaxUnavailable.IntValue() != 1 || !slices.Equal(claim.Spec.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}) {
-		t.Errorf("%v pods may be away, and the volume is %v", budget.Spec.MaxUnavailable, claim.Spec.AccessModes)
+	if budget.Spec.MaxUnavailable.IntValue() != 1 ||
+		!slices.Equal(claim.Spec.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}) {
+		t.Errorf("%v pods may be away, and the volume is %v", budget.Spec.MaxUnavailable,
+			claim.Spec.AccessModes)
 	}
-	if *set.Spec.Replicas != 3 || set.Spec.ServiceName != pods.Name || set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
-		t.Errorf("%d replicas of %s, %s", *set.Spec.Replicas, set.Spec.ServiceName, set.Spec.PodManagementPolicy)
+	if *set.Spec.Replicas != 3 || set.Spec.ServiceName != pods.Name ||
+		set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
+		t.Errorf("%d replicas of %s, %s", *set.Spec.Replicas, set.Spec.ServiceName,
+			set.Spec.PodManagementPolicy)
 	}
 	pod := set.Spec.Template.Spec
-	if *pod.TerminationGracePeriodSeconds != 660 || !slices.Equal(pod.Containers[0].Lifecycle.PreStop.Exec.Command, []string{"sleep", "5"}) {
+	if *pod.TerminationGracePeriodSeconds != 660 ||
+		!slices.Equal(pod.Containers[0].Lifecycle.PreStop.Exec.Command, []string{"sleep", "5"}) {
 		t.Error("a pod does not get the time to end its turns")
 	}
 	values := map[string]string{}
 	for _, e := range pod.Containers[0].Env {
 		values[e.Name] = e.Value
-		if from := e.ValueFrom; from != nil && from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name != public.Name {
+		if from := e.ValueFrom; from != nil && from.ConfigMapKeyRef != nil &&
+			from.ConfigMapKeyRef.Name != public.Name {
 			t.Errorf("%s is from %s, and kustomize makes %s", e.Name, from.ConfigMapKeyRef.Name, public.Name)
 		}
 	}
-	if values["WEBCHAT_PEER_URL"] != "http://$(POD_IP):8080" || values["WEBCHAT_METRICS_LISTEN"] != "$(POD_NAME):9464" {
+	if values["WEBCHAT_PEER_URL"] != "http://$(POD_IP):8080" ||
+		values["WEBCHAT_METRICS_LISTEN"] != "$(POD_NAME):9464" {
 		t.Errorf("a pod is not reached at its own address: %v", values)
 	}
 	var mount string
@@ -274,7 +286,8 @@ func checkService(t *testing.T, service corev1.Service, set appsv1.StatefulSet) 
 	ports := portsOf(set)
 	for _, p := range service.Spec.Ports {
 		if ports[p.TargetPort.StrVal] == 0 {
-			t.Errorf("the service's port %s leads to %s, which the container has not", p.Name, p.TargetPort.StrVal)
+			t.Errorf("the service's port %s leads to %s, which the container has not", p.Name,
+				p.TargetPort.StrVal)
 		}
 	}
 }
@@ -342,7 +355,8 @@ func TestPromtool(t *testing.T) {
 	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")
 	for i, p := range dashboard.Panels {
 		for j, q := range p.Targets {
-			fmt.Fprintf(&rules, "  - {record: 'panel:%d_%d', expr: %q}\n", i, j, strings.ReplaceAll(q.Expr, "$__rate_interval", "1m"))
+			fmt.Fprintf(&rules, "  - {record: 'panel:%d_%d', expr: %q}\n", i, j,
+				strings.ReplaceAll(q.Expr, "$__rate_interval", "1m"))
 		}
 	}
 	name := filepath.Join(t.TempDir(), "dashboard.yaml")
@@ -385,9 +399,12 @@ func TestSeccompProfile(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]bool{"clone": true, "unshare": true, "mount": true, "umount2": true, "open_tree": true, "move_mount": true, "mount_setattr": true,
-		"pivot_root": true, "openat2": true, "seccomp": true, "landlock_restrict_self": true, "execve": true, "newfstatat": true,
-		"bpf": false, "keyctl": false, "kexec_load": false, "init_module": false, "io_uring_setup": false, "open_by_handle_at": false, "reboot": false, "setns": false, "syslog": false} {
+	for name, want := range map[string]bool{"clone": true, "unshare": true, "mount": true,
+		"umount2": true, "open_tree": true, "move_mount": true, "mount_setattr": true,
+		"pivot_root": true, "openat2": true, "seccomp": true, "landlock_restrict_self": true,
+		"execve": true, "newfstatat": true,
+		"bpf": false, "keyctl": false, "kexec_load": false, "init_module": false, "io_uring_setup": false,
+		"open_by_handle_at": false, "reboot": false, "setns": false, "syslog": false} {
 		if allowed[name] != want {
 			t.Errorf("%s is allowed: %v", name, allowed[name])
 		}

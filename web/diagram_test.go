@@ -33,7 +33,8 @@ func TestDiagramLibraryIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum := fmt.Sprintf("sha256 %x\n", sha256.Sum256(library)); !strings.HasSuffix(string(note), sum) {
+	if sum := fmt.Sprintf("sha256 %x\n", sha256.Sum256(library)); !strings.HasSuffix(string(note),
+		sum) {
 		t.Errorf("the library has %s, and its note says\n%s", sum, note)
 	}
 	if found := regexp.MustCompile(`(?i)</?script`).Find(library); found != nil {
@@ -50,7 +51,8 @@ func TestDiagramPage(t *testing.T) {
 		first := httptest.NewRecorder()
 		web.Diagram(first, r)
 		h := first.Header()
-		if got := h.Get("Content-Security-Policy"); !regexp.MustCompile(policy).MatchString(got) || h.Get("Content-Encoding") != encoding || encoding != "" && first.Body.Len() > 900_000 {
+		if got := h.Get("Content-Security-Policy"); !regexp.MustCompile(policy).MatchString(got) ||
+			h.Get("Content-Encoding") != encoding || encoding != "" && first.Body.Len() > 900_000 {
 			t.Errorf("%q: %d bytes, %v", encoding, first.Body.Len(), h)
 		}
 		r.Header.Set("If-None-Match", h.Get("ETag"))

@@ -43,19 +43,29 @@ func newApart(t *testing.T) *apart {
 	a.plan = filepath.Join(a.other, "plan.txt")
 	must(os.WriteFile(a.plan, []byte(secretPlan+"\n"), 0o600))
 	must(os.WriteFile(filepath.Join(a.p.workspace, "own.txt"), []byte("mine\n"), 0o600))
-	a.forms = []string{a.plan, "../other/plan.txt", "./../other/plan.txt", filepath.Join(a.p.workspace, "..", "other", "plan.txt"), a.p.workspace + "/../other/plan.txt", "file://" + a.plan}
-	if os.Symlink(a.other, filepath.Join(a.p.workspace, "way")) == nil && os.Symlink(a.plan, filepath.Join(a.p.workspace, "plan")) == nil {
+	a.forms = []string{a.plan, "../other/plan.txt", "./../other/plan.txt",
+		filepath.Join(a.p.workspace, "..", "other", "plan.txt"), a.p.workspace + "/../other/plan.txt",
+		"file://" + a.plan}
+	if os.Symlink(a.other, filepath.Join(a.p.workspace, "way")) == nil &&
+		os.Symlink(a.plan, filepath.Join(a.p.workspace, "plan")) == nil {
 		a.forms = append(a.forms, "way/plan.txt", "plan", filepath.Join(a.p.workspace, "way", "plan.txt"))
 	}
 	a.p.start(t)
-	a.workspaceID = a.found(a.post("/api/workspaces", map[string]any{"path": a.other}, 201), `"id":"([^"]+)"`)
-	a.mine = a.found(a.post("/api/sessions", map[string]any{"workspace": a.p.workspace}, 201), `"id":"([^"]+)"`)
-	a.theirs = a.found(a.post("/api/sessions", map[string]any{"workspace": a.other, "title": "their harbour"}, 201), `"id":"([^"]+)"`)
-	shown := a.post("/api/sessions/"+a.theirs+"/display", map[string]any{"tool": "render_file_contents", "arguments": map[string]any{"path": "plan.txt"}}, 200)
+	a.workspaceID = a.found(a.post("/api/workspaces", map[string]any{"path": a.other}, 201),
+		`"id":"([^"]+)"`)
+	a.mine = a.found(a.post("/api/sessions", map[string]any{"workspace": a.p.workspace}, 201),
+		`"id":"([^"]+)"`)
+	a.theirs = a.found(a.post("/api/sessions", map[string]any{"workspace": a.other,
+		"title": "their harbour"}, 201), `"id":"([^"]+)"`)
+	shown := a.post("/api/sessions/"+a.theirs+"/display",
+		map[string]any{"tool": "render_file_contents", "arguments": map[string]any{"path": "plan.txt"}},
+		200)
 	a.output, a.call = a.found(shown, `"id":"([^"]+)"`), a.found(shown, `"toolCallId":"([^"]+)"`)
-	_, body := a.do("POST", "/api/sessions/"+a.theirs+"/attachments", secretPlan, "Content-Type: text/plain")
+	_, body := a.do("POST", "/api/sessions/"+a.theirs+"/attachments", secretPlan,
+		"Content-Type: text/plain")
 	a.upload = a.found(body, `"id":"([^"]+)"`)
-	a.post("/api/sessions/"+a.theirs+"/messages?wait=true", map[string]any{"content": "show me plan.txt"}, 200)
+	a.post("/api/sessions/"+a.theirs+"/messages?wait=true",
+		map[string]any{"content": "show me plan.txt"}, 200)
 	_, a.theirsBefore = a.do("GET", "/api/sessions/"+a.theirs+"/events", "")
 	return a
 }
@@ -71,7 +81,8 @@ func self(t *testing.T) string {
 
 func (a *apart) do(method, path, body string, header ...string) (*http.Response, string) {
 	a.Helper()
-	header = append([]string{"Authorization: Bearer " + a.p.token, "Content-Type: application/json"}, header...)
+	header = append([]string{"Authorization: Bearer " + a.p.token, "Content-Type: application/json"},
+		header...)
 	return ask1(a.T, method, a.p.address, a.p.address, path, body, header...)
 }
 
@@ -120,7 +131,8 @@ func TestWorkspacesAreApart(t *testing.T) {
 	if _, after := a.do("GET", "/api/sessions/"+a.theirs+"/events", ""); after != a.theirsBefore {
 		t.Errorf("the other session was changed:\n%s\nwas\n%s", after, a.theirsBefore)
 	}
-	for _, path := range []string{"/events", "/export?format=md", "/export?format=jsonl", "/export?format=html", "/outputs", ""} {
+	for _, path := range []string{"/events", "/export?format=md", "/export?format=jsonl",
+		"/export?format=html", "/outputs", ""} {
 		if _, text := a.do("GET", "/api/sessions/"+a.mine+path, ""); strings.Contains(text, secretPlan) {
 			t.Errorf("%s holds what is of the other workspace: %s", path, text)
 		}
@@ -133,7 +145,8 @@ func (a *apart) tools() {
 	one := "/api/sessions/" + a.mine
 	for _, form := range a.forms {
 		for tool, args := range map[string]map[string]any{
-			"render_file_contents": {"path": form}, "display_image": {"path": form}, "run_and_display": {"command": "cat plan.txt", "cwd": filepath.Dir(form)},
+			"render_file_contents": {"path": form}, "display_image": {"path": form},
+			"run_and_display": {"command": "cat plan.txt", "cwd": filepath.Dir(form)},
 		} {
 			if form == "plan" && tool == "run_and_display" {
 				continue // whose folder is the workspace
@@ -160,8 +173,10 @@ func (a *apart) prompts() {
 		a.refused("POST", path, fmt.Sprintf(`{"content":"read","attachments":[{"path":%q}]}`, form))
 	}
 	a.refused("POST", path, fmt.Sprintf(`{"content":"read","attachments":[{"id":%q}]}`, a.upload))
-	a.refused("POST", path, fmt.Sprintf(`{"content":"read","attachments":[{"outputId":%q}]}`, a.output))
-	a.refused("POST", path, fmt.Sprintf(`{"content":"read","attachments":[{"outputId":%q,"lines":"1-1"}]}`, a.output))
+	a.refused("POST", path, fmt.Sprintf(`{"content":"read","attachments":[{"outputId":%q}]}`,
+		a.output))
+	a.refused("POST", path,
+		fmt.Sprintf(`{"content":"read","attachments":[{"outputId":%q,"lines":"1-1"}]}`, a.output))
 }
 
 // routes are all that are about one thing of a session: they do not find the other's.
@@ -206,14 +221,17 @@ func (a *apart) lists() {
 		}
 	}
 	for _, q := range []string{"harbour", secretPlan, "plan.txt"} {
-		if _, text := a.do("GET", "/api/sessions?workspace="+a.p.workspace+"&q="+q, ""); strings.Contains(text, a.theirs) {
+		if _, text := a.do("GET", "/api/sessions?workspace="+a.p.workspace+"&q="+q,
+			""); strings.Contains(text, a.theirs) {
 			a.Errorf("searching %q in one workspace finds the other's session: %s", q, text)
 		}
 	}
-	if _, text := a.do("GET", "/api/start?workspace="+a.p.workspace, ""); strings.Contains(text, "plan.txt") || !strings.Contains(text, `"looked"`) {
+	if _, text := a.do("GET", "/api/start?workspace="+a.p.workspace, ""); strings.Contains(text,
+		"plan.txt") || !strings.Contains(text, `"looked"`) {
 		a.Errorf("the start page: %s", text)
 	}
-	if _, text := a.do("GET", "/api/permissions?session="+a.mine, ""); strings.Contains(text, a.other) {
+	if _, text := a.do("GET", "/api/permissions?session="+a.mine, ""); strings.Contains(text,
+		a.other) {
 		a.Errorf("permissions: %s", text)
 	}
 	if res, _ := a.do("POST", "/mcp/w/"+a.workspaceID+"0", `{}`); res.StatusCode != 404 {

@@ -19,14 +19,17 @@ func TestMissedRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &config{MCPServers: map[string]agent.MCPServer{"docs": {Type: "stdio", Command: "docs"}}}
-	for _, tool := range []string{"create", "edit", "bash", "grep", "glob", "web_fetch", "run_and_display", "docs-find", "", "write", "read"} {
+	for _, tool := range []string{"create", "edit", "bash", "grep", "glob", "web_fetch",
+		"run_and_display", "docs-find", "", "write", "read"} {
 		c.Permissions = append(c.Permissions, policy.Rule{Tool: tool, Decision: "deny"})
 	}
-	all, err := o.roster(c).backends(nil, t.TempDir(), (&mcp.OwnLender{}).ToAgent, slog.New(slog.DiscardHandler))
+	all, err := o.roster(c).backends(nil, t.TempDir(), (&mcp.OwnLender{}).ToAgent,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(missedRules(c, all), "; "); got != `rule 10 names the tool "write"; rule 11 names the tool "read"` {
+	if got := strings.Join(missedRules(c, all),
+		"; "); got != `rule 10 names the tool "write"; rule 11 names the tool "read"` {
 		t.Error(got)
 	}
 	i := slices.IndexFunc(all, func(b agent.Backend) bool { return b.Name() == "copilot" })

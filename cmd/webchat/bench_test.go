@@ -18,14 +18,17 @@ import (
 func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
 	ours, empty := build(b, dir, "."), build(b, dir, "./testdata/emptychi")
-	inTurns(b, "chi", func(addr string) []string { return []string{empty, addr} }, webchatAt(b, ours, dir))
+	inTurns(b, "chi", func(addr string) []string {
+		return []string{empty, addr}
+	}, webchatAt(b, ours, dir))
 }
 
 // webchatAt returns the command line of a webchat at an address, with a data folder in dir.
 func webchatAt(b *testing.B, program, dir string, more ...string) func(addr string) []string {
 	workspace := b.TempDir()
 	return func(addr string) []string {
-		return append([]string{program, "--listen", addr, "--data-dir", filepath.Join(dir, "data"), "--workspace", workspace, "--no-open", "--config", "/dev/null"}, more...)
+		return append([]string{program, "--listen", addr, "--data-dir", filepath.Join(dir, "data"),
+			"--workspace", workspace, "--no-open", "--config", "/dev/null"}, more...)
 	}
 }
 

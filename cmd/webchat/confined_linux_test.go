@@ -23,7 +23,8 @@ import (
 )
 
 // The real Claude Code and Codex work confined: they reach their model and the tools that are lent
-// to them, those of the user's servers among them; their shells find the workspace and nothing else.
+// to them, those of the user's servers among them; their shells find the workspace and nothing
+// else.
 func TestRealClaudeConfined(t *testing.T) {
 	realConfined(t, "claude", "Bash", "command", 1,
 		map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`,
@@ -82,7 +83,8 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	c := &config{EnvAllow: []string{"KEY"}}
 	cells := o.with(c).cages(sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(),
 		nothingKept, quiet)
-	b, err := o.roster(c).speaker(acp.Presets()[name], name, cells, o.dataPath(), cells.lend(own.ToAgent),
+	b, err := o.roster(c).speaker(acp.Presets()[name], name, cells, o.dataPath(),
+		cells.lend(own.ToAgent),
 		quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +106,8 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	_, port, _ := net.SplitHostPort(other.Addr().String())
 	command := fmt.Sprintf(
-		"(cat ~/secret .env ~/.claude/projects/other/* ~/.codex/history.jsonl; echo x >~/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1; echo made >made.txt", port)
+		"(cat ~/secret .env ~/.claude/projects/other/* ~/.codex/history.jsonl; echo x >~/new; (exec "+
+			"3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1; echo made >made.txt", port)
 	args, err := json.Marshal(map[string]string{argument: "bash -c '" + command + "'",
 		"description": "look"})
 	if err != nil {

@@ -140,9 +140,10 @@ type day struct {
 	results []string
 }
 
-// startDay starts a program in a repository of its own, with a session whose agent is a worker, which
-// does what model plays. It ends with the test.
-func startDay(t *testing.T, w worker, more ...string) (d *day, model *scripted.Model, a *txtar.Archive) {
+// startDay starts a program in a repository of its own, with a session whose agent is a worker,
+// which does what model plays. It ends with the test.
+func startDay(t *testing.T, w worker,
+	more ...string) (d *day, model *scripted.Model, a *txtar.Archive) {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "day") // in /tmp, it would be in what is apart
 	if err != nil {

@@ -83,7 +83,8 @@ func documented(e *testscript.Env) error {
 				story.WriteString(f.text)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(e.WorkDir, "pages", name+".sh"), []byte(story.String()), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(e.WorkDir, "pages", name+".sh"), []byte(story.String()),
+			0o600); err != nil {
 			return err
 		}
 	}
@@ -92,9 +93,12 @@ func documented(e *testscript.Env) error {
 			e.Setenv("LOOK"+strconv.Itoa(i+1), look)
 		}
 	}
-	m := regexp.MustCompile(`(?s)are (\d+) tokens of each call.*fewer than (\d+) tokens`).FindStringSubmatch(pages["README"])
-	if m == nil || !regexp.MustCompile(`(?s)\b`+m[1]+`\s+tokens to each call.*\b`+m[2]+` to such\s+a\s+turn\s+of\s+two`).MatchString(pages["MODELS"]) {
-		return errors.New("README.md and MODELS.md do not say the same about what the tools' definitions cost")
+	m := regexp.MustCompile(
+		`(?s)are (\d+) tokens of each call.*fewer than (\d+) tokens`).FindStringSubmatch(pages["README"])
+	if m == nil || !regexp.MustCompile(`(?s)\b`+m[1]+`\s+tokens to each call.*\b`+m[2]+
+		` to such\s+a\s+turn\s+of\s+two`).MatchString(pages["MODELS"]) {
+		return errors.New(
+			"README.md and MODELS.md do not say the same about what the tools' definitions cost")
 	}
 	e.Setenv("DEFINITIONS", m[2])
 	return nil
@@ -138,7 +142,8 @@ func TestDocumentedCommands(t *testing.T) {
 			switch first, _, _ := strings.Cut(code, " "); {
 			case strings.HasPrefix(code, "--"):
 				checkCommand(t, name, append([]string{"webchat"}, strings.Fields(code)...))
-			case first == "webchat" || first == "make" || strings.HasPrefix(first, "WEBCHAT_") || strings.Contains(code, " webchat "):
+			case first == "webchat" || first == "make" || strings.HasPrefix(first, "WEBCHAT_") ||
+				strings.Contains(code, " webchat "):
 				checkShell(t, name, code)
 			}
 		}
@@ -184,7 +189,8 @@ var ownWords = []string{"WEBCHAT_PROVIDER_KEY", "WEBCHAT_MCP_KEY"}
 func checkVariable(t *testing.T, page, name string) {
 	t.Helper()
 	if flag, ok := strings.CutPrefix(name, "WEBCHAT_"); ok && !slices.Contains(ownWords, name) {
-		checkCommand(t, page, []string{"webchat", "--" + strings.ToLower(strings.ReplaceAll(flag, "_", "-")) + "=1"})
+		checkCommand(t, page, []string{"webchat", "--" +
+			strings.ToLower(strings.ReplaceAll(flag, "_", "-")) + "=1"})
 	}
 }
 
@@ -216,18 +222,23 @@ func checkCommand(t *testing.T, page string, words []string) {
 		}
 	}
 	for i, w := range words {
-		if name, _, ok := strings.Cut(w, "="); ok && strings.HasPrefix(w, "WEBCHAT_") || i > 0 && words[i-1] == "-e" {
+		if name, _, ok := strings.Cut(w, "="); ok && strings.HasPrefix(w, "WEBCHAT_") || i > 0 &&
+			words[i-1] == "-e" {
 			checkVariable(t, page, name)
 		}
 	}
-	at := slices.IndexFunc(words, func(w string) bool { return w == "webchat" || strings.HasSuffix(w, "/webchat") })
-	if at >= 0 && slices.Contains(words[:at], "exec") && at+1 < len(words) && words[at+1] == "webchat" {
+	at := slices.IndexFunc(words, func(w string) bool {
+		return w == "webchat" || strings.HasSuffix(w, "/webchat")
+	})
+	if at >= 0 && slices.Contains(words[:at], "exec") && at+1 < len(words) &&
+		words[at+1] == "webchat" {
 		at++ // after the service of that name
 	}
 	if at < 0 || slices.Contains(words[:at], "run") || at+1 < len(words) && words[at+1] == "--" {
 		return // an image, or a name that another program gives it
 	}
-	if at > 0 && words[at-1] != "--" && (!slices.Contains(words[:at], "exec") || strings.HasPrefix(words[at-1], "-")) {
+	if at > 0 && words[at-1] != "--" && (!slices.Contains(words[:at], "exec") ||
+		strings.HasPrefix(words[at-1], "-")) {
 		return // an argument, or a flag's value
 	}
 	_, k, err := newCLI(nil)
@@ -236,13 +247,16 @@ func checkCommand(t *testing.T, page string, words []string) {
 	}
 	args := words[at+1:]
 	if len(args) > 0 && regexp.MustCompile(`^[a-z]+$`).MatchString(args[0]) &&
-		!slices.ContainsFunc(commandNames(k), func(name string) bool { return strings.HasPrefix(name+" ", args[0]+" ") }) {
+		!slices.ContainsFunc(commandNames(k), func(name string) bool {
+			return strings.HasPrefix(name+" ", args[0]+" ")
+		}) {
 		t.Errorf("%s: webchat has no command %s", page, args[0])
 	}
 	if wantsHelp(args) {
 		return
 	}
-	if _, err := k.Parse(ordered(k, args)); err != nil && !regexp.MustCompile(`\bexpected `).MatchString(err.Error()) {
+	if _, err := k.Parse(ordered(k, args)); err != nil &&
+		!regexp.MustCompile(`\bexpected `).MatchString(err.Error()) {
 		t.Errorf("%s: %s: %v", page, strings.Join(words, " "), err)
 	}
 }
@@ -285,12 +299,15 @@ func yamlKeys(t reflect.Type) (keys []string) {
 func TestDocumentedAgents(t *testing.T) {
 	rows := row.FindAllString(readPages(t)["AGENTS"], -1)
 	for name, p := range acp.Presets() {
-		i := slices.IndexFunc(rows, func(r string) bool { return strings.HasPrefix(r, "| `"+name+"` | ") })
+		i := slices.IndexFunc(rows, func(r string) bool {
+			return strings.HasPrefix(r, "| `"+name+"` | ")
+		})
 		if i < 0 {
 			t.Errorf("AGENTS.md has no row for %s", name)
 			continue
 		}
-		if untried := strings.Contains(rows[i], "never tried"); untried != p.Untried || !strings.Contains(rows[i], "`"+p.Command[0]+"`") {
+		if untried := strings.Contains(rows[i], "never tried"); untried != p.Untried ||
+			!strings.Contains(rows[i], "`"+p.Command[0]+"`") {
 			t.Errorf("%s: the program is %s, never tried: %v", rows[i], p.Command[0], p.Untried)
 		}
 		for _, risky := range p.Risky {
@@ -306,7 +323,12 @@ func TestDocumentedClients(t *testing.T) {
 	page := readPages(t)["MCP"]
 	printed := func(client string) string {
 		var out bytes.Buffer
-		c := mcp.Installation{Server: []string{"webchat", "mcp"}, In: strings.NewReader(""), Out: &out, Address: func(string) (string, string, error) { return "", "", os.ErrNotExist }}
+		c := mcp.Installation{
+			Server:  []string{"webchat", "mcp"},
+			In:      strings.NewReader(""),
+			Out:     &out,
+			Address: func(string) (string, string, error) { return "", "", os.ErrNotExist },
+		}
 		err := c.Connect(t.Context(), client)
 		if client == "" {
 			err = c.List()
@@ -316,7 +338,8 @@ func TestDocumentedClients(t *testing.T) {
 		}
 		return out.String()
 	}
-	list, _, _ := strings.Cut(strings.TrimPrefix(printed(""), "webchat mcp install CLIENT connects one of these: "), "\n")
+	list, _, _ := strings.Cut(strings.TrimPrefix(printed(""),
+		"webchat mcp install CLIENT connects one of these: "), "\n")
 	for client := range strings.SplitSeq(list, ", ") {
 		said := printed(client)
 		line := regexp.MustCompile(`(?m)^    (\w.*)$`).FindStringSubmatch(said)
@@ -375,7 +398,8 @@ func TestLinksOfPages(t *testing.T) {
 
 func anchors(page string) (all []string) {
 	for _, h := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
-		all = append(all, strings.ReplaceAll(notSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
+		all = append(all, strings.ReplaceAll(notSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ",
+			"-"))
 	}
 	return all
 }

@@ -37,7 +37,8 @@ func TestDoctorSaysWhoIsSignedIn(t *testing.T) {
 	}
 	var said strings.Builder
 	say := func(name, format string, args ...any) { fmt.Fprintf(&said, name+" "+format+"\n", args...) }
-	checkup{o, &config{}, t.TempDir(), []agent.Backend{signed{offline.New(offline.Config{}), new(bool)}}, say}.sessions(t.Context())
+	checkup{o, &config{}, t.TempDir(), []agent.Backend{signed{offline.New(offline.Config{}),
+		new(bool)}}, say}.sessions(t.Context())
 	if !strings.Contains(said.String(), "without view; signed in as octocat") {
 		t.Errorf("it says %q", said.String())
 	}
@@ -59,7 +60,8 @@ func TestDoctorSaysWhyNothingOpens(t *testing.T) {
 	}
 	var said strings.Builder
 	say := func(name, format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
-	checkup{o, &config{}, t.TempDir(), []agent.Backend{closed{offline.New(offline.Config{})}}, say}.sessions(t.Context())
+	checkup{o, &config{}, t.TempDir(), []agent.Backend{closed{offline.New(offline.Config{})}},
+		say}.sessions(t.Context())
 	if want := "offline: it is not signed in\n"; said.String() != want {
 		t.Errorf("it says %q, want %q", said.String(), want)
 	}

@@ -22,12 +22,14 @@ func TestDoctorOnline(t *testing.T) {
 		if err := json.Unmarshal(b, &body); err != nil {
 			t.Errorf("asked with %q", b)
 		}
-		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("Api-Key") + r.Header.Get("X-Api-Key")
+		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("Api-Key") +
+			r.Header.Get("X-Api-Key")
 		limit, ok := body["max_tokens"].(float64)
 		if !ok {
 			limit, _ = body["max_output_tokens"].(float64)
 		}
-		asked = append(asked, strings.Join([]string{r.RequestURI, key, r.Header.Get("X-Team"), body["model"].(string)}, " "))
+		asked = append(asked, strings.Join([]string{r.RequestURI, key, r.Header.Get("X-Team"),
+			body["model"].(string)}, " "))
 		switch {
 		case limit < 1 || limit > 16:
 			t.Errorf("asked for %v tokens", limit)
@@ -67,15 +69,21 @@ providers:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(asked, []string{"/v1/chat/completions secret-key pumps small", "/v1/chat/completions secret-key pumps locked", "/v1/chat/completions secret-key pumps gone",
-		"/v1/chat/completions secret-key pumps page", "/v1/responses   r", "/openai/deployments/d/chat/completions?api-version=2025 secret-key  d",
-		"/openai/v1/chat/completions secret-key  d", "/v1/messages secret-key  claude", "/v1/chat/completions   llama"}); diff != "" {
+	if diff := cmp.Diff(asked, []string{"/v1/chat/completions secret-key pumps small",
+		"/v1/chat/completions secret-key pumps locked", "/v1/chat/completions secret-key pumps gone",
+		"/v1/chat/completions secret-key pumps page", "/v1/responses   r",
+		"/openai/deployments/d/chat/completions?api-version=2025 secret-key  d",
+		"/openai/v1/chat/completions secret-key  d", "/v1/messages secret-key  claude",
+		"/v1/chat/completions   llama"}); diff != "" {
 		t.Errorf("the models were asked (-got +want):\n%s", diff)
 	}
-	if diff := cmp.Diff(said, []string{"online a/small: answers", "online a/locked: 401 Unauthorized: the key is not accepted. Incorrect key: ….",
+	if diff := cmp.Diff(said, []string{"online a/small: answers",
+		"online a/locked: 401 Unauthorized: the key is not accepted. Incorrect key: ….",
 		"online a/gone: 404 Not Found: check the url and the model's name. model not found",
-		"online a/page: what answers at " + srv.URL + "/v1 is not a model: its answer is not JSON. Check the url",
-		"online b/r: answers", "online c/d: answers", "online d/d: answers", "online e/claude: answers", "online f/llama: answers"}); diff != "" {
+		"online a/page: what answers at " + srv.URL +
+			"/v1 is not a model: its answer is not JSON. Check the url",
+		"online b/r: answers", "online c/d: answers", "online d/d: answers", "online e/claude: answers",
+		"online f/llama: answers"}); diff != "" {
 		t.Errorf("it said (-got +want):\n%s", diff)
 	}
 }

@@ -18,11 +18,13 @@ import (
 func TestDoctorNamesServersOfAgents(t *testing.T) {
 	home := t.TempDir()
 	for name, text := range map[string]string{
-		".claude.json":                    `{"numStartups":1,"mcpServers":{"files":{"command":"x"},"docs":{"type":"http","url":"http://a"}},"projects":{}}`,
-		"codex/config.toml":               "model = \"m\"\n[mcp_servers.\"my db\"]\ncommand = \"x\"\n[mcp_servers.tickets]\n[mcp_servers.tickets.env]\nA = \"b\"\n",
-		".config/opencode/opencode.jsonc": "{\n  // mine\n  \"mcp\": {\"search\": {\"type\": \"local\"}}\n}",
-		".gemini/settings.json":           `{"mcpServers":{}}`,
-		".copilot/mcp-config.json":        `not JSON`,
+		".claude.json": `{"numStartups":1,"mcpServers":{"files":{"command":"x"},"docs":{"type":"http","url":"http://a"}},"projects":{}}`,
+		"codex/config.toml": "model = \"m\"\n[mcp_servers.\"my db\"]\ncommand = \"x\"\n" +
+			"[mcp_servers.tickets]\n[mcp_servers.tickets.env]\nA = \"b\"\n",
+		".config/opencode/opencode.jsonc": "{\n  // mine\n  \"mcp\": {\"search\": {\"type\": " +
+			"\"local\"}}\n}",
+		".gemini/settings.json":    `{"mcpServers":{}}`,
+		".copilot/mcp-config.json": `not JSON`,
 	} {
 		at := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -32,12 +34,14 @@ func TestDoctorNamesServersOfAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o, err := parseOptions(nil, []string{"HOME=" + home, "CODEX_HOME=" + filepath.Join(home, "codex"), "PATH=" + home})
+	o, err := parseOptions(nil, []string{"HOME=" + home, "CODEX_HOME=" + filepath.Join(home, "codex"),
+		"PATH=" + home})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := []agent.Backend{offline.New(offline.Config{})}
-	lend := func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	lend := func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (agent.Result,
+		error)) (agent.Lent, func(), error) {
 		return agent.Lent{}, nil, nil
 	}
 	for _, name := range []string{"claude", "codex", "copilot-acp", "gemini", "opencode"} {
@@ -53,9 +57,12 @@ func TestDoctorNamesServersOfAgents(t *testing.T) {
 	k.servers()
 	k.git()
 	const only = "; in the sandbox they have its files and hosts and no more: "
-	move := "move them to mcpServers in " + o.configPath() + ", and webchat starts and reaches them outside\n"
-	want := "mcp claude: its own settings name docs, files" + only + move + "mcp codex: its own settings name my db, tickets" + only + "it gets no others there\n" +
-		"mcp opencode: its own settings name search" + only + move + "git not installed: no turn can be undone, and a review does not list what commands changed\n"
+	move := "move them to mcpServers in " + o.configPath() +
+		", and webchat starts and reaches them outside\n"
+	want := "mcp claude: its own settings name docs, files" + only + move +
+		"mcp codex: its own settings name my db, tickets" + only + "it gets no others there\n" +
+		"mcp opencode: its own settings name search" + only + move +
+		"git not installed: no turn can be undone, and a review does not list what commands changed\n"
 	if said.String() != want {
 		t.Errorf("it says\n%s, want\n%s", said.String(), want)
 	}

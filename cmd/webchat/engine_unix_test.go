@@ -89,7 +89,8 @@ func BenchmarkEngineStart(b *testing.B) {
 	if err := os.WriteFile(token, []byte(strings.Repeat("t", 64)), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	alone := webchatAt(b, program, filepath.Join(dir, "with"), "--engine-file", engine, "--token-file", token, "--shared-dir", b.TempDir())
+	alone := webchatAt(b, program, filepath.Join(dir, "with"), "--engine-file", engine, "--token-file",
+		token, "--shared-dir", b.TempDir())
 	with := func(addr string) []string {
 		return append(alone(addr), "--public-url", "http://"+addr, "--peer-url", "http://"+addr)
 	}

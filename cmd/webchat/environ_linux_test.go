@@ -45,14 +45,16 @@ func TestThreat84Environment(t *testing.T) {
 		t.Fatal(err)
 	}
 	const dsn = "postgres://app:" + "hunter2@db/app"
-	p := prepare(t, self, []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + planted + "-key", "COPY_OF_IT=x" + planted + "-key", "DATABASE_URL=" + dsn, "CACHE_AT=" + dsn,
+	p := prepare(t, self, []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + planted +
+		"-key", "COPY_OF_IT=x" + planted + "-key", "DATABASE_URL=" + dsn, "CACHE_AT=" + dsn,
 		"GITHUB_TOKEN=ghp", "HARMLESS=harmless"}, "--permissions", "allow")
 	unprivileged(t, p)
 	p.start(t)
 	auth := "Authorization: Bearer " + p.token
 	post := func(path, body string) string {
 		t.Helper()
-		_, text := ask1(t, "POST", p.address, "localhost", path, body, auth, "Content-Type: application/json")
+		_, text := ask1(t, "POST", p.address, "localhost", path, body, auth,
+			"Content-Type: application/json")
 		return text
 	}
 	var one struct{ ID string }
@@ -70,7 +72,8 @@ func TestThreat84Environment(t *testing.T) {
 	}
 	typed := func(command string) string {
 		t.Helper()
-		in, _ := json.Marshal(map[string]any{"tool": "run_and_display", "arguments": map[string]string{"command": command}})
+		in, _ := json.Marshal(map[string]any{"tool": "run_and_display",
+			"arguments": map[string]string{"command": command}})
 		var shown struct{ Output struct{ ID string } }
 		body := post(at+"/display", string(in))
 		_ = json.Unmarshal([]byte(body), &shown) // what is not shown has no id
@@ -88,7 +91,9 @@ func TestThreat84Environment(t *testing.T) {
 	}
 	check := func(who, env string, secret bool) {
 		t.Helper()
-		for name, want := range map[string]bool{"HARMLESS=": true, "DATABASE_URL=": secret, "CACHE_AT=": secret, "GITHUB_TOKEN=": secret, "WEBCHAT_": false, "COPY_OF_IT=": false, planted: false} {
+		for name, want := range map[string]bool{"HARMLESS=": true, "DATABASE_URL=": secret,
+			"CACHE_AT=": secret, "GITHUB_TOKEN=": secret, "WEBCHAT_": false, "COPY_OF_IT=": false,
+			planted: false} {
 			if strings.Contains(env, name) != want {
 				t.Errorf("%s command: %s is there: %v, want %v", who, name, !want, want)
 			}
@@ -97,12 +102,16 @@ func TestThreat84Environment(t *testing.T) {
 	check("the user's", typed("env | sort"), true)
 	check("an agent's", asked("env"), false)
 	check("an agent's, run by the user,", typed("env"), false)
-	if _, log := ask1(t, "GET", p.address, "localhost", at+"/events?limit=1000", "", auth); strings.Count(log, `"withheld":["CACHE_AT","COPY_OF_IT","DATABASE_URL","GITHUB_TOKEN"]`) != 1 {
+	if _, log := ask1(t, "GET", p.address, "localhost", at+"/events?limit=1000", "",
+		auth); strings.Count(log,
+		`"withheld":["CACHE_AT","COPY_OF_IT","DATABASE_URL","GITHUB_TOKEN"]`) != 1 {
 		t.Error("the question does not name what was withheld")
 	}
 	server := "/proc/" + strconv.Itoa(p.cmd.Process.Pid)
-	for _, look := range []string{"cat " + server + "/environ", "cat /proc/$PPID/environ", "cat " + server + "/maps", "ls " + server + "/fd/"} {
-		if got := typed(look + " 2>&1 || echo refused"); !strings.Contains(got, "Permission denied") || !strings.HasSuffix(got, "refused\n") || strings.Contains(got, planted) {
+	for _, look := range []string{"cat " + server + "/environ", "cat /proc/$PPID/environ", "cat " +
+		server + "/maps", "ls " + server + "/fd/"} {
+		if got := typed(look + " 2>&1 || echo refused"); !strings.Contains(got, "Permission denied") ||
+			!strings.HasSuffix(got, "refused\n") || strings.Contains(got, planted) {
 			t.Errorf("%s: %q", look, got)
 		}
 	}

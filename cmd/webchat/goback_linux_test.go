@@ -18,7 +18,8 @@ import (
 	"webchat/internal/canary/scripted"
 )
 
-// treeOf is what the workspace of a day holds, but for git's own: each path with its mode and bytes.
+// treeOf is what the workspace of a day holds, but for git's own: each path with its mode and
+// bytes.
 func (d *day) treeOf() map[string]string {
 	d.t.Helper()
 	tree := map[string]string{}
@@ -92,16 +93,17 @@ func (d *day) killedIn(after time.Duration, path, body string) {
 // acts are what commands do in a day, in the folder of the agent's.
 var acts = []string{
 	"echo $RANDOM > ours/a.txt", "mkdir -p ours/deep/er && echo x > ours/deep/er/f.txt",
-	"mv ours/a.txt ours/b.txt || true", "rm -rf ours/deep", "chmod +x ours/*.txt", "ln -sf b.txt ours/link",
+	"mv ours/a.txt ours/b.txt || true", "rm -rf ours/deep", "chmod +x ours/*.txt",
+	"ln -sf b.txt ours/link",
 	"head -c 5000 /dev/urandom > ours/bytes", "cp -r ours ours2 && mv ours2 ours/copy",
 	"rm ours/link; mkdir ours/link; echo y > ours/link/z", "printf 'a\\r\\nb' > ours/crlf",
 	"for i in $(seq 40); do echo $i > ours/gen$i.go; done", "rm ours/gen1*.go || true",
 	"mkdir -p ours/many && seq 10000 | split -l 1 -a 4 - ours/many/f", "rm -rf ours/many",
 }
 
-// After a day of the real Copilot CLI's commands, going back to each prompt gives the files that were
-// there, byte by byte, and taking it back those of now, while somebody else's work stays. Killed
-// at any moment in between, it is done or not begun.
+// After a day of the real Copilot CLI's commands, going back to each prompt gives the files that
+// were there, byte by byte, and taking it back those of now, while somebody else's work stays.
+// Killed at any moment in between, it is done or not begun.
 func TestSoakGoBackOverADay(t *testing.T) {
 	if os.Getenv("WEBCHAT_SOAK") == "" {
 		t.Skip("a long run: make soak")
@@ -122,7 +124,8 @@ func TestSoakGoBackOverADay(t *testing.T) {
 		d.errand()
 		if r.IntN(4) == 0 { // somebody else works, too
 			name := fmt.Sprintf("theirs%d.txt", r.IntN(5))
-			if err := os.WriteFile(filepath.Join(d.workspace, name), []byte(fmt.Sprint(i)), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(d.workspace, name), []byte(fmt.Sprint(i)),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			theirs[name] = fmt.Sprint(false, fs.FileMode(0), fmt.Sprint(i))
@@ -176,5 +179,6 @@ func TestSoakGoBackOverADay(t *testing.T) {
 		}
 		d.is("taken back after a kill", now)
 	}
-	t.Logf("soak: went back to %d prompts and forth; killed 8 times, %d of them done", len(prompts), done)
+	t.Logf("soak: went back to %d prompts and forth; killed 8 times, %d of them done", len(prompts),
+		done)
 }

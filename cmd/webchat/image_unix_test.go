@@ -30,7 +30,8 @@ func imageLine(t *testing.T, pattern string) string {
 // (scripts/image.sh runs the image itself.)
 func TestHealthCheckOfTheImage(t *testing.T) {
 	check := imageLine(t, `HEALTHCHECK .*CMD (.*)`)
-	if user := imageLine(t, `USER (.*)`); !regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`).MatchString(user) {
+	if user := imageLine(t, `USER (.*)`); !regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`).MatchString(
+		user) {
 		t.Errorf("the image runs as %s", user)
 	}
 	tool, _, _ := strings.Cut(check, " ")

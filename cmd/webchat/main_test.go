@@ -63,5 +63,6 @@ func httpClient() {
 func TestMain(m *testing.M) {
 	hooked(os.Args[1:])
 	standin.Main()
-	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient, "mcp-client": mcpClientOfTests, "key-proxy": keyProxyOfTests})
+	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient,
+		"mcp-client": mcpClientOfTests, "key-proxy": keyProxyOfTests})
 }

@@ -37,7 +37,11 @@ func mcpClientOfTests() {
 
 func mcpCall(where, version string, call []string) error {
 	ctx := context.Background()
-	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: where, HTTPClient: &http.Client{Transport: keyed(os.Getenv("KEY"))}, MaxRetries: -1}
+	var transport mcp.Transport = &mcp.StreamableClientTransport{
+		Endpoint:   where,
+		HTTPClient: &http.Client{Transport: keyed(os.Getenv("KEY"))},
+		MaxRetries: -1,
+	}
 	if where == "stdio" {
 		program := exec.Command("webchat", "mcp")
 		program.Stderr = os.Stderr
@@ -57,10 +61,11 @@ func mcpCall(where, version string, call []string) error {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": answer}}, nil
 		}
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: elicit,
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			fmt.Println("progress:", r.Params.Message)
-		}})
+	client := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"},
+		&mcp.ClientOptions{ElicitationHandler: elicit,
+			ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				fmt.Println("progress:", r.Params.Message)
+			}})
 	s, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		return err

@@ -17,12 +17,16 @@ import (
 )
 
 // theirMetrics are served by Prometheus itself and by Kubernetes.
-var theirMetrics = []string{"kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes"}
+var theirMetrics = []string{"kubelet_volume_stats_available_bytes",
+	"kubelet_volume_stats_capacity_bytes"}
 
-// engineMetrics are served where a database keeps the sessions; testdata/engine/replicas.txt reads them.
-var engineMetrics = []string{"webchat_engine_up", "webchat_fenced_total", "webchat_lease_seconds", "webchat_takeovers_total"}
+// engineMetrics are served where a database keeps the sessions; testdata/engine/replicas.txt reads
+// them.
+var engineMetrics = []string{"webchat_engine_up", "webchat_fenced_total", "webchat_lease_seconds",
+	"webchat_takeovers_total"}
 
-// Every metric of the dashboard and of the alerts is one that /metrics has, and all of ours are used.
+// Every metric of the dashboard and of the alerts is one that /metrics has, and all of ours are
+// used.
 func TestDashboardAndAlertsNameWhatIsServed(t *testing.T) {
 	served := append(servedMetrics(t), engineMetrics...)
 	var dashboard struct {
@@ -37,7 +41,9 @@ func TestDashboardAndAlertsNameWhatIsServed(t *testing.T) {
 		}
 	}
 	readDeployed(t, "grafana.json", json.Unmarshal, &dashboard)
-	readDeployed(t, "alerts.yaml", func(b []byte, v any) error { return yaml.Unmarshal(b, v) }, &alerts)
+	readDeployed(t, "alerts.yaml", func(b []byte, v any) error {
+		return yaml.Unmarshal(b, v)
+	}, &alerts)
 	exprs := map[string][]string{}
 	for _, p := range dashboard.Panels {
 		for _, q := range p.Targets {
@@ -80,7 +86,8 @@ func readDeployed(t *testing.T, name string, decode func([]byte, any) error, v a
 }
 
 var (
-	notMetrics = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|\w+ by \([^)]*\)|\bon \([^)]*\)|\b(?:and|or)\b|\w+\(`)
+	notMetrics = regexp.MustCompile(
+		`\{[^}]*\}|\[[^\]]*\]|\w+ by \([^)]*\)|\bon \([^)]*\)|\b(?:and|or)\b|\w+\(`)
 	identifier = regexp.MustCompile(`\b[a-z][a-z0-9_]*\b`)
 )
 
@@ -92,25 +99,27 @@ func metricsOf(exprs []string) []string {
 // servedMetrics returns the names of what /metrics has once something was asked.
 func servedMetrics(t *testing.T) (names []string) {
 	t.Helper()
-	o, err := parseOptions([]string{"--no-open", "--backend", "offline", "--listen", "localhost:0", "--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace", t.TempDir()}, nil)
+	o, err := parseOptions([]string{"--no-open", "--backend", "offline", "--listen", "localhost:0",
+		"--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace", t.TempDir()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = o.serve(t.Context(), o.Workspace, io.Discard, io.Discard, beside{ends: true, run: func(ctx context.Context, r *rooms, _ func(string) error) error {
-		ask := func(h http.Handler, path string) string {
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
-			return w.Body.String()
-		}
-		ask(r.handler(), "/healthz") // statuses are listed as they occur
-		for line := range strings.Lines(ask(r.metrics.handler(), "/metrics")) {
-			if name, _, _ := strings.Cut(line, "{"); line[0] != '#' {
-				name, _, _ = strings.Cut(name, " ")
-				names = append(names, name)
+	err = o.serve(t.Context(), o.Workspace, io.Discard, io.Discard,
+		beside{ends: true, run: func(ctx context.Context, r *rooms, _ func(string) error) error {
+			ask := func(h http.Handler, path string) string {
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+				return w.Body.String()
 			}
-		}
-		return nil
-	}})
+			ask(r.handler(), "/healthz") // statuses are listed as they occur
+			for line := range strings.Lines(ask(r.metrics.handler(), "/metrics")) {
+				if name, _, _ := strings.Cut(line, "{"); line[0] != '#' {
+					name, _, _ = strings.Cut(name, " ")
+					names = append(names, name)
+				}
+			}
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,17 +22,20 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 	if err := os.WriteFile("my.yaml", []byte("env_allow: [A]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parseOptions([]string{"--config", "my.yaml", "--token-file", "deep/../token.txt", "--copilot-path", "./bin/copilot"},
+	o, err := parseOptions([]string{"--config", "my.yaml", "--token-file", "deep/../token.txt",
+		"--copilot-path", "./bin/copilot"},
 		[]string{"WEBCHAT_PROVIDER_KEY_FILE=key.txt"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{o.Config: "my.yaml", o.TokenFile: "token.txt", o.Provider.KeyFile: "key.txt", o.CopilotPath: "bin/copilot"} {
+	for name, want := range map[string]string{o.Config: "my.yaml", o.TokenFile: "token.txt",
+		o.Provider.KeyFile: "key.txt", o.CopilotPath: "bin/copilot"} {
 		if want = filepath.Join(here, want); name != want {
 			t.Errorf("%s, want %s", name, want)
 		}
 	}
-	if byName, err := parseOptions([]string{"--copilot-path", "copilot"}, nil); err != nil || byName.CopilotPath != "copilot" {
+	if byName, err := parseOptions([]string{"--copilot-path", "copilot"}, nil); err != nil ||
+		byName.CopilotPath != "copilot" {
 		t.Errorf("a program that PATH finds became %s, %v", byName.CopilotPath, err)
 	}
 	c, err := o.loadConfig()
@@ -40,10 +43,12 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	p := o.with(c).policy(t.TempDir(), t.TempDir())
-	for name, want := range map[string]bool{"my.yaml": true, "token.txt": true, "key.txt": true, "other.txt": false} {
+	for name, want := range map[string]bool{"my.yaml": true, "token.txt": true, "key.txt": true,
+		"other.txt": false} {
 		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
 			got := p.Rule(t.Context(), agent.Permission{Kind: kind, Resource: filepath.Join(here, name)})
-			if got := got.Sensitive && strings.Contains(got.Why, "webchat's own") || got.Decision == event.Deny && strings.Contains(got.Reason, "webchat's"); got != want {
+			if got := got.Sensitive && strings.Contains(got.Why, "webchat's own") ||
+				got.Decision == event.Deny && strings.Contains(got.Reason, "webchat's"); got != want {
 				t.Errorf("%s %s is protected: %v, want %v", kind, name, got, want)
 			}
 		}
@@ -71,12 +76,19 @@ func TestTheDataFolderIsPrivate(t *testing.T) {
 		workspace, name string
 		want            event.Decision
 	}{
-		{data, "below/x", event.Deny}, {t.TempDir(), "below/x", event.Deny}, {in("below"), "below/x", event.Allow}, {in("below"), "token", event.Deny}, {in("below"), "webchat.db-wal", event.Deny},
-		{in("outputs"), "outputs/x", event.Deny}, {old, "relay-0123456789ab/token", event.Deny}, {in("agents/autohand"), "agents/autohand/config.json", asked},
+		{data, "below/x", event.Deny}, {t.TempDir(), "below/x", event.Deny},
+		{in("below"), "below/x", event.Allow}, {in("below"), "token", event.Deny},
+		{in("below"), "webchat.db-wal", event.Deny},
+		{in("outputs"), "outputs/x", event.Deny}, {old, "relay-0123456789ab/token", event.Deny},
+		{in("agents/autohand"), "agents/autohand/config.json", asked},
 		{data, "copilot/session-state/x", asked}, {t.TempDir(), "agents/claude/x", asked},
 	} {
-		got := o.with(&config{}).policy(c.workspace, data).Rule(t.Context(), agent.Permission{Kind: agent.KindRead, Resource: in(c.name)})
-		if decided := map[bool]event.Decision{true: asked, false: got.Decision}[got.Sensitive]; decided != c.want {
+		got := o.with(&config{}).policy(c.workspace, data).Rule(t.Context(),
+			agent.Permission{Kind: agent.KindRead, Resource: in(c.name)})
+		if decided := map[bool]event.Decision{
+			true:  asked,
+			false: got.Decision,
+		}[got.Sensitive]; decided != c.want {
 			t.Errorf("%s in %s: %+v, want %q", c.name, c.workspace, got, c.want)
 		}
 	}
@@ -85,7 +97,8 @@ func TestTheDataFolderIsPrivate(t *testing.T) {
 // A name that JSON cannot hold is refused as it is, not looked for as another.
 func TestNamesThatAreNotText(t *testing.T) {
 	_, err := parseOptions([]string{"open", "a\xff"}, nil)
-	if _, ok := errors.AsType[*usageError](err); !ok || !strings.Contains(err.Error(), `"a\xff" is not UTF-8`) {
+	if _, ok := errors.AsType[*usageError](err); !ok ||
+		!strings.Contains(err.Error(), `"a\xff" is not UTF-8`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -113,9 +126,12 @@ agents:
 	}
 	dir := filepath.Dir(name)
 	for got, want := range map[string]string{
-		c.MCPServers["mine"].Command: filepath.Join(dir, "bin/server"), c.MCPServers["mine"].Cwd: filepath.Join(dir, "data"),
-		c.MCPServers["found"].Command: "npx", c.MCPServers["found"].Cwd: "/srv", c.MCPServers["far"].Cwd: "",
-		c.Agents["own"].Command: filepath.Join(dir, "agent"), c.Agents["own"].Args[0]: "./left-alone", c.Agents["found"].Command: "gemini",
+		c.MCPServers["mine"].Command:  filepath.Join(dir, "bin/server"),
+		c.MCPServers["mine"].Cwd:      filepath.Join(dir, "data"),
+		c.MCPServers["found"].Command: "npx", c.MCPServers["found"].Cwd: "/srv",
+		c.MCPServers["far"].Cwd: "",
+		c.Agents["own"].Command: filepath.Join(dir, "agent"), c.Agents["own"].Args[0]: "./left-alone",
+		c.Agents["found"].Command: "gemini",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

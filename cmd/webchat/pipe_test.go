@@ -37,7 +37,8 @@ func TestShowIsStoppedAfterItsInput(t *testing.T) {
 		}
 		in := bufio.NewReader(conn)
 		_, err = http.ReadRequest(in)
-		_, answered := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: webchat-show\r\n\r\n")
+		_, answered := io.WriteString(conn,
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: webchat-show\r\n\r\n")
 		_, ended := io.Copy(io.Discard, in)
 		stop()
 		_, gone := io.Copy(io.Discard, conn)
@@ -51,7 +52,8 @@ func TestShowIsStoppedAfterItsInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (opener{o, io.Discard, io.Discard}).pipe(ctx, conn, dir, strings.NewReader("all of it")); err != nil {
+	if err := (opener{o, io.Discard, io.Discard}).pipe(ctx, conn, dir,
+		strings.NewReader("all of it")); err != nil {
 		t.Error("the command says", err)
 	}
 	if err := errors.Join(conn.Close(), <-served); err != nil && !errors.Is(err, net.ErrClosed) {

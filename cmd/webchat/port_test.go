@@ -17,23 +17,26 @@ func TestAnotherPortIsSaid(t *testing.T) {
 	}
 	defer other.Close()
 	for _, listen := range []string{other.Addr().String(), "127.0.0.1:0"} {
-		o, err := parseOptions([]string{"--no-open", "--backend", "offline", "--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace", t.TempDir()}, nil)
+		o, err := parseOptions([]string{"--no-open", "--backend", "offline", "--data-dir",
+			filepath.Join(t.TempDir(), "data"), "--workspace", t.TempDir()}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Listen = listen
 		var link string
 		log := &told{}
-		err = o.serve(t.Context(), o.Workspace, io.Discard, log, beside{ends: true, run: func(_ context.Context, r *rooms, _ func(string) error) error {
-			link = r.handover.Link("")
-			return nil
-		}})
+		err = o.serve(t.Context(), o.Workspace, io.Discard, log,
+			beside{ends: true, run: func(_ context.Context, r *rooms, _ func(string) error) error {
+				link = r.handover.Link("")
+				return nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, asked, _ := net.SplitHostPort(listen)
 		has, _, _ := strings.Cut(strings.TrimPrefix(link, "http://localhost:"), "/")
-		want := "webchat: port " + asked + " is in use by another program, so this server listens on port " + has + "\n"
+		want := "webchat: port " + asked +
+			" is in use by another program, so this server listens on port " + has + "\n"
 		if strings.Contains(log.String(), want) != (asked != "0") || asked == has {
 			t.Errorf("asked for %s it listens on %s and says:\n%s", asked, has, log)
 		}

@@ -37,8 +37,13 @@ type told struct {
 	b  bytes.Buffer
 }
 
-func (s *told) Write(p []byte) (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.b.Write(p) }
-func (s *told) String() string              { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+func (s *told) Write(p []byte) (int,
+	error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+func (s *told) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
 
 // startProgram runs the program that this test's binary holds.
 func startProgram(t *testing.T, flags ...string) *program {
@@ -60,7 +65,12 @@ func launch(t *testing.T, file string, env []string, flags ...string) *program {
 // prepare makes a program that is not started yet.
 func prepare(t *testing.T, file string, env []string, flags ...string) *program {
 	t.Helper()
-	p := &program{address: "127.0.0.1:" + ports.Free(), data: filepath.Join(t.TempDir(), "data"), workspace: t.TempDir(), log: &told{}}
+	p := &program{
+		address:   "127.0.0.1:" + ports.Free(),
+		data:      filepath.Join(t.TempDir(), "data"),
+		workspace: t.TempDir(),
+		log:       &told{},
+	}
 	p.cmd = exec.Command(file)
 	p.flags = flags
 	p.cmd.Env = append(append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir()), env...)
@@ -70,7 +80,8 @@ func prepare(t *testing.T, file string, env []string, flags ...string) *program 
 
 func (p *program) start(t *testing.T) {
 	t.Helper()
-	p.cmd.Args = append([]string{"webchat", "serve", "--no-open", "--listen", p.address, "--data-dir", p.data, "--workspace", p.workspace}, p.flags...)
+	p.cmd.Args = append([]string{"webchat", "serve", "--no-open", "--listen", p.address, "--data-dir",
+		p.data, "--workspace", p.workspace}, p.flags...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +117,8 @@ func (p *program) stop(t *testing.T) {
 }
 
 // ask makes a request to an address under a Host of its own.
-func ask1(t *testing.T, method, address, host, path, body string, header ...string) (*http.Response, string) {
+func ask1(t *testing.T, method, address, host, path, body string,
+	header ...string) (*http.Response, string) {
 	t.Helper()
 	res := open1(t, method, address, host, path, body, header...)
 	defer res.Body.Close()
@@ -117,9 +129,11 @@ func ask1(t *testing.T, method, address, host, path, body string, header ...stri
 	return res, string(b)
 }
 
-func open1(t *testing.T, method, address, host, path, body string, header ...string) *http.Response {
+func open1(t *testing.T, method, address, host, path, body string,
+	header ...string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path,
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +142,10 @@ func open1(t *testing.T, method, address, host, path, body string, header ...str
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}, Timeout: patience,
+	client := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives:  true,
+		DisableCompression: true,
+	}, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(r)
 	if err != nil {
@@ -154,12 +171,17 @@ func TestBehindNginx(t *testing.T) {
 		status                        int
 	}{
 		{"as PROXY.md has it", "https://chat.example", page(0), "", 200},
-		{"with its port", "https://chat.example:8443", `location / { proxy_pass http://server; proxy_set_header Host $http_host; }`, "", 200},
+		{"with its port", "https://chat.example:8443",
+			`location / { proxy_pass http://server; proxy_set_header Host $http_host; }`, "", 200},
 		{"Host rewritten", "https://chat.example", `location / { proxy_pass http://server; }`, "", 403},
-		{"only forwarded", "https://chat.example", `location / { proxy_pass http://server; proxy_set_header X-Forwarded-Host $host; proxy_set_header Forwarded "host=$host"; }`, "", 403},
-		{"below a path, passed on, as PROXY.md has it", "https://chat.example/webchat", page(1), "/webchat", 200},
-		{"below a path, passed on", "https://chat.example/tools/chat/", `location /tools/chat/ { proxy_pass http://server; ` + passOn + ` }`, "/tools/chat", 200},
-		{"below a path, taken away", "https://chat.example/tools/chat", `location /tools/chat/ { proxy_pass http://server/; ` + passOn + ` }`, "/tools/chat", 200},
+		{"only forwarded", "https://chat.example",
+			`location / { proxy_pass http://server; proxy_set_header X-Forwarded-Host $host; proxy_set_header Forwarded "host=$host"; }`, "", 403},
+		{"below a path, passed on, as PROXY.md has it", "https://chat.example/webchat", page(1),
+			"/webchat", 200},
+		{"below a path, passed on", "https://chat.example/tools/chat/",
+			`location /tools/chat/ { proxy_pass http://server; ` + passOn + ` }`, "/tools/chat", 200},
+		{"below a path, taken away", "https://chat.example/tools/chat",
+			`location /tools/chat/ { proxy_pass http://server/; ` + passOn + ` }`, "/tools/chat", 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -195,14 +217,17 @@ func signInThrough(t *testing.T, p *program, proxy, public, path string) {
 		t.Fatalf("the link is %s, want %s…", p.link, prefix)
 	}
 	origin := strings.TrimSuffix(public, path)
-	res, body := ask1(t, "POST", proxy, "chat.example", path+"/api/sign-in", fmt.Sprintf(`{"token":%q}`, strings.TrimPrefix(p.link, prefix)),
+	res, body := ask1(t, "POST", proxy, "chat.example", path+"/api/sign-in",
+		fmt.Sprintf(`{"token":%q}`, strings.TrimPrefix(p.link, prefix)),
 		"Content-Type: application/json", "Origin: "+origin, "Sec-Fetch-Site: same-origin")
 	var in struct{ Secret string }
-	if err := json.Unmarshal([]byte(body), &in); err != nil || res.StatusCode != 200 || in.Secret == "" {
+	if err := json.Unmarshal([]byte(body), &in); err != nil || res.StatusCode != 200 ||
+		in.Secret == "" {
 		t.Fatalf("sign in: %s %s", res.Status, body)
 	}
 	c := res.Cookies()[0]
-	if !strings.HasPrefix(c.Name, "__Host-webchat") || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" {
+	if !strings.HasPrefix(c.Name, "__Host-webchat") || !c.Secure || !c.HttpOnly ||
+		c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" {
 		t.Errorf("cookie %v", c)
 	}
 	if res.Header.Get("Strict-Transport-Security") == "" {
@@ -213,10 +238,12 @@ func signInThrough(t *testing.T, p *program, proxy, public, path string) {
 	if res.StatusCode != 200 || !strings.Contains(body, `src="`+path+`/static/`) {
 		t.Errorf("the page: %s", res.Status)
 	}
-	if res, _ := ask1(t, "POST", proxy, "chat.example", path+"/api/sessions", "{}", cookie, "Content-Type: application/json"); res.StatusCode != 401 {
+	if res, _ := ask1(t, "POST", proxy, "chat.example", path+"/api/sessions", "{}", cookie,
+		"Content-Type: application/json"); res.StatusCode != 401 {
 		t.Errorf("a cookie wrote: %s", res.Status)
 	}
-	if res, _ := ask1(t, "POST", proxy, "chat.example", path+"/api/sessions", "{}", "Authorization: Bearer "+in.Secret, "Content-Type: application/json",
+	if res, _ := ask1(t, "POST", proxy, "chat.example", path+"/api/sessions", "{}",
+		"Authorization: Bearer "+in.Secret, "Content-Type: application/json",
 		"Origin: https://chat.example.evil.test"); res.StatusCode != 403 {
 		t.Errorf("a foreign origin: %s", res.Status)
 	}
@@ -245,7 +272,8 @@ func streamThrough(t *testing.T, p *program, proxy, path string) {
 	for i := range 3 {
 		word := fmt.Sprintf("word-%d-of-the-stream", i)
 		said, _ := json.Marshal(map[string]string{"content": word})
-		if res, body := ask1(t, "POST", proxy, "chat.example", at+"/messages", string(said), auth, "Content-Type: application/json"); res.StatusCode != 202 {
+		if res, body := ask1(t, "POST", proxy, "chat.example", at+"/messages", string(said), auth,
+			"Content-Type: application/json"); res.StatusCode != 202 {
 			t.Fatalf("say: %s %s", res.Status, body)
 		}
 		for late := time.After(patience); ; {

@@ -38,7 +38,8 @@ func TestSharedFolderIsOne(t *testing.T) {
 		if err := os.Chtimes(dead, time.Time{}, time.Now().Add(-2*markLasts)); err != nil {
 			t.Fatal(err)
 		}
-		a, b, c := sessions.Peer{Number: 2, URL: "http://a"}, sessions.Peer{Number: 3, URL: "http://b"}, sessions.Peer{Number: 4, URL: "http://c"}
+		a, b, c := sessions.Peer{Number: 2, URL: "http://a"}, sessions.Peer{Number: 3, URL: "http://b"},
+			sessions.Peer{Number: 4, URL: "http://c"}
 		var said [3]bytes.Buffer
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -60,7 +61,8 @@ func TestSharedFolderIsOne(t *testing.T) {
 		for range said {
 			<-done
 		}
-		if said[0].Len()+said[1].Len() > 0 || strings.Count(said[2].String(), "another --shared-dir") != 2 {
+		if said[0].Len()+said[1].Len() > 0 || strings.Count(said[2].String(),
+			"another --shared-dir") != 2 {
 			t.Errorf("%s\n%s\n%s", &said[0], &said[1], &said[2])
 		}
 		if sees(one, 2) || sees(one, 3) {
@@ -82,7 +84,8 @@ func TestAddressOfAnother(t *testing.T) {
 	var log bytes.Buffer
 	o := &engineFlags{PeerURL: at.URL + "/"}
 	check := func() error {
-		return o.checkAddress(t.Context(), sessions.Peer{Number: 7}, slog.New(slog.NewTextHandler(io.MultiWriter(&log), nil)))
+		return o.checkAddress(t.Context(), sessions.Peer{Number: 7},
+			slog.New(slog.NewTextHandler(io.MultiWriter(&log), nil)))
 	}
 	if err := check(); err != nil || log.Len() > 0 {
 		t.Errorf("itself: %v %s", err, &log)
@@ -99,8 +102,10 @@ func TestAddressOfAnother(t *testing.T) {
 
 // Agents call the server that lends them tools at its own address, where it has one on loopback.
 func TestAgentsCallTheirOwnServer(t *testing.T) {
-	for listen, want := range map[string]string{"localhost:80": "http://localhost:80", "127.0.0.1:80": "http://localhost:80", ":80": "http://127.0.0.1:80",
-		"0.0.0.0:80": "http://127.0.0.1:80", "[::]:80": "http://127.0.0.1:80", "10.0.0.5:80": "https://chat.example"} {
+	for listen, want := range map[string]string{"localhost:80": "http://localhost:80",
+		"127.0.0.1:80": "http://localhost:80", ":80": "http://127.0.0.1:80",
+		"0.0.0.0:80": "http://127.0.0.1:80", "[::]:80": "http://127.0.0.1:80",
+		"10.0.0.5:80": "https://chat.example"} {
 		o := &options{Listen: listen, PublicURL: "https://chat.example"}
 		if got := o.ownURL("http://localhost:80", 80); got != want {
 			t.Errorf("%s: %s, want %s", listen, got, want)
@@ -115,12 +120,14 @@ func TestAgentsCallTheirOwnServer(t *testing.T) {
 func TestStoppedWhileItOpensTheDatabase(t *testing.T) {
 	dir := t.TempDir()
 	o := &engineFlags{EngineFile: filepath.Join(dir, "engine")}
-	if err := os.WriteFile(o.EngineFile, []byte("postgres://webchat@127.0.0.1:1/none"), 0o600); err != nil {
+	if err := os.WriteFile(o.EngineFile, []byte("postgres://webchat@127.0.0.1:1/none"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := o.openEngine(ctx, dir, nil, func() {}, slog.New(slog.DiscardHandler)); !errors.Is(err, context.Canceled) {
+	if _, err := o.openEngine(ctx, dir, nil, func() {}, slog.New(slog.DiscardHandler)); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 }

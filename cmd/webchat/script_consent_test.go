@@ -13,7 +13,8 @@ import (
 func asked(ts *testscript.TestScript, _ bool, args []string) {
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	eventually(ts, "a question", func() bool {
-		r, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+"/api/sessions/"+args[0]+"/events?limit=5000", nil)
+		r, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+"/api/sessions/"+args[0]+
+			"/events?limit=5000", nil)
 		ts.Check(err)
 		r.Header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
 		res, err := client.Do(r)

@@ -24,8 +24,10 @@ func TestSecretsStayInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherited := []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + planted + "-key", "OPENAI_API_KEY=" + planted, "GITHUB_TOKEN=" + planted,
-		"AWS_SECRET_ACCESS_KEY=" + planted, "MY_PASSWORD=" + planted, "HARMLESS=harmless", "GOTRACEBACK=all"}
+	inherited := []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + planted + "-key",
+		"OPENAI_API_KEY=" + planted, "GITHUB_TOKEN=" + planted,
+		"AWS_SECRET_ACCESS_KEY=" + planted, "MY_PASSWORD=" + planted, "HARMLESS=harmless",
+		"GOTRACEBACK=all"}
 	p := launch(t, self, inherited)
 	auth := "Authorization: Bearer " + p.token
 	_, body := ask1(t, "POST", p.address, "localhost", "/api/sessions", "", auth)
@@ -36,25 +38,31 @@ func TestSecretsStayInside(t *testing.T) {
 	at := "/api/sessions/" + one.ID
 	run := func(command string) string {
 		t.Helper()
-		in, _ := json.Marshal(map[string]any{"tool": "run_and_display", "arguments": map[string]string{"command": command}})
-		_, body := ask1(t, "POST", p.address, "localhost", at+"/display", string(in), auth, "Content-Type: application/json")
+		in, _ := json.Marshal(map[string]any{"tool": "run_and_display",
+			"arguments": map[string]string{"command": command}})
+		_, body := ask1(t, "POST", p.address, "localhost", at+"/display", string(in), auth,
+			"Content-Type: application/json")
 		var shown struct{ Output struct{ ID string } }
 		if err := json.Unmarshal([]byte(body), &shown); err != nil || shown.Output.ID == "" {
 			t.Fatalf("%s: %s", command, body)
 		}
-		_, text := ask1(t, "GET", p.address, "localhost", "/api/outputs/"+shown.Output.ID, "") // row 22: the id is enough
+		// row 22: the id is enough
+		_, text := ask1(t, "GET", p.address, "localhost", "/api/outputs/"+shown.Output.ID, "")
 		return text
 	}
 	env := run("env") // the user's own
-	if strings.Contains(env, planted+"-key") || strings.Contains(env, "WEBCHAT_") || !strings.Contains(env, "HARMLESS=harmless") {
+	if strings.Contains(env, planted+"-key") || strings.Contains(env, "WEBCHAT_") ||
+		!strings.Contains(env, "HARMLESS=harmless") {
 		t.Errorf("row 48: a command sees\n%s", env)
 	}
 	for _, fd := range strings.Fields(run("for f in /proc/self/fd/*; do echo ${f##*/}; done")) {
-		if n, err := strconv.Atoi(fd); err != nil || n > 2 && n != 10 && n != 255 && n != 3 { // the shell opens some of its own
+		// the shell opens some of its own
+		if n, err := strconv.Atoi(fd); err != nil || n > 2 && n != 10 && n != 255 && n != 3 {
 			t.Errorf("row 49: a command has descriptor %s", fd)
 		}
 	}
-	if files := run("ls -l /proc/self/fd"); strings.Contains(files, "socket:") || strings.Contains(files, p.data) {
+	if files := run("ls -l /proc/self/fd"); strings.Contains(files, "socket:") ||
+		strings.Contains(files, p.data) {
 		t.Errorf("row 49: a command has opened\n%s", files)
 	}
 	if got := run("read x < /dev/stdin; echo got:$x"); strings.TrimSpace(got) != "got:" {
@@ -67,14 +75,17 @@ func TestSecretsStayInside(t *testing.T) {
 		if name == "environ" && errors.Is(err, os.ErrPermission) && os.Getuid() != 0 {
 			continue // nobody but root may read it
 		}
-		if err != nil || strings.Contains(string(b), launchSecret) || strings.Contains(string(b), p.token) {
+		if err != nil || strings.Contains(string(b), launchSecret) ||
+			strings.Contains(string(b), p.token) {
 			t.Errorf("row 17: %s tells a secret, or %v", name, err)
 		}
 	}
 	signInAs(t, p, launchSecret)
-	ask1(t, "POST", p.address, "localhost", at+"/messages?wait=true", `{"content":"`+planted+` in a prompt"}`, auth, "Content-Type: application/json")
+	ask1(t, "POST", p.address, "localhost", at+"/messages?wait=true", `{"content":"`+planted+
+		` in a prompt"}`, auth, "Content-Type: application/json")
 	run("echo " + planted + " of a command")
-	ask1(t, "GET", p.address, "localhost", "/"+planted+"?"+planted, "", "Cookie: a="+planted, "Authorization: Bearer "+planted)
+	ask1(t, "GET", p.address, "localhost", "/"+planted+"?"+planted, "", "Cookie: a="+planted,
+		"Authorization: Bearer "+planted)
 	// The crash dump is the log's worst moment.
 	if err := p.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
@@ -84,7 +95,8 @@ func TestSecretsStayInside(t *testing.T) {
 	if !strings.Contains(said, "goroutine ") {
 		t.Errorf("no dump: %s", said)
 	}
-	for what, secret := range map[string]string{"a canary": planted, "the token": p.token, "the link": launchSecret} {
+	for what, secret := range map[string]string{"a canary": planted, "the token": p.token,
+		"the link": launchSecret} {
 		if i := strings.Index(said, secret); i >= 0 {
 			t.Errorf("row 67: the log holds %s: %q", what, said[max(0, i-100):min(len(said), i+60)])
 		}
@@ -94,7 +106,8 @@ func TestSecretsStayInside(t *testing.T) {
 // signInAs spends the link and looks at what is on the disk afterwards.
 func signInAs(t *testing.T, p *program, launchSecret string) {
 	t.Helper()
-	res, body := ask1(t, "POST", p.address, "localhost", "/api/sign-in", fmt.Sprintf(`{"token":%q}`, launchSecret), "Content-Type: application/json")
+	res, body := ask1(t, "POST", p.address, "localhost", "/api/sign-in",
+		fmt.Sprintf(`{"token":%q}`, launchSecret), "Content-Type: application/json")
 	var in struct{ Secret string }
 	if err := json.Unmarshal([]byte(body), &in); err != nil || res.StatusCode != 200 {
 		t.Fatalf("sign in: %s %s", res.Status, body)
@@ -136,10 +149,12 @@ func (p *program) listensOnLoopbackOnly(t *testing.T) {
 		}
 		for line := range strings.Lines(string(b)) {
 			fields := strings.Fields(line)
-			if len(fields) < 4 || fields[3] != "0A" || !strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", port)) {
+			if len(fields) < 4 || fields[3] != "0A" || !strings.HasSuffix(fields[1],
+				fmt.Sprintf(":%04X", port)) {
 				continue
 			}
-			if found++; !strings.HasPrefix(fields[1], "0100007F:") && !strings.HasPrefix(fields[1], "00000000000000000000000001000000:") {
+			if found++; !strings.HasPrefix(fields[1], "0100007F:") &&
+				!strings.HasPrefix(fields[1], "00000000000000000000000001000000:") {
 				t.Errorf("row 12: it listens on %s", fields[1])
 			}
 		}

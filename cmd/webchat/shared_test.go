@@ -25,9 +25,9 @@ func (a *apart) until(path, expr string) string {
 	}
 }
 
-// TestTwoProgramsShareGrants: two servers whose files of grants are one file. What is allowed in one
-// answers the question that is open in the other, holds there for what comes, and is not removed by
-// what that one is allowed; what is taken back in one ends in both.
+// TestTwoProgramsShareGrants: two servers whose files of grants are one file. What is allowed in
+// one answers the question that is open in the other, holds there for what comes, and is not
+// removed by what that one is allowed; what is taken back in one ends in both.
 func TestTwoProgramsShareGrants(t *testing.T) {
 	t.Parallel()
 	var both []*apart
@@ -50,16 +50,20 @@ func TestTwoProgramsShareGrants(t *testing.T) {
 	}
 	// asks has a session's agent run a command, and returns its events, its question and a grant.
 	begin := func(a *apart) string {
-		return "/api/sessions/" + a.found(a.post("/api/sessions", map[string]any{}, 201), `"id":"([^"]+)"`)
+		return "/api/sessions/" + a.found(a.post("/api/sessions", map[string]any{}, 201),
+			`"id":"([^"]+)"`)
 	}
 	asks := func(a *apart, line, covers string) (session, request, grant string) {
 		session = begin(a)
 		a.post(session+"/messages", map[string]any{"content": "run " + line}, 202)
-		request = a.until(session+"/events?limit=500", `"type":"permission.requested".*?"requestId":"([^"]+)"`)
-		return session, request, a.until(session+"/events?limit=500", `"id":"(g[0-9a-f]+)","text":"`+covers)
+		request = a.until(session+"/events?limit=500",
+			`"type":"permission.requested".*?"requestId":"([^"]+)"`)
+		return session, request, a.until(session+"/events?limit=500", `"id":"(g[0-9a-f]+)","text":"`+
+			covers)
 	}
 	allow := func(a *apart, session, request, grant string) {
-		a.post(session+"/permissions/"+request, map[string]any{"decision": "allow", "grant": grant, "scope": "workspace"}, 200)
+		a.post(session+"/permissions/"+request, map[string]any{"decision": "allow", "grant": grant,
+			"scope": "workspace"}, 200)
 	}
 	for _, a := range both {
 		a.p.start(t)
@@ -70,7 +74,8 @@ func TestTwoProgramsShareGrants(t *testing.T) {
 		t.Fatalf("%s and %s", grant, same)
 	}
 	allow(one, session, request, grant)
-	two.until(waits+"/events?limit=500", `"decision":"allow","scope":"workspace","grant":\{"id":"`+grant+`".*"by":"grant"`)
+	two.until(waits+"/events?limit=500", `"decision":"allow","scope":"workspace","grant":\{"id":"`+
+		grant+`".*"by":"grant"`)
 	two.post(begin(two)+"/messages?wait=true", map[string]any{"content": "run ls -a"}, 200)
 
 	session, request, other := asks(two, "touch made", "")
@@ -88,7 +93,8 @@ func TestTwoProgramsShareGrants(t *testing.T) {
 	}
 	two.until("/api/permissions", `"grants":\[\{"id":"`+grant+`"[^{\]]*\]`)
 	for _, a := range both {
-		if _, text := a.do("GET", "/api/permissions", ""); strings.Contains(text, other) || !strings.Contains(text, grant) {
+		if _, text := a.do("GET", "/api/permissions", ""); strings.Contains(text, other) ||
+			!strings.Contains(text, grant) {
 			t.Errorf("%s was taken back and %s not: %s", other, grant, text)
 		}
 	}

@@ -40,8 +40,16 @@ func TestSoakLoadAndFaults(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	s := &soaked{t: t, random: rand.New(rand.NewPCG(seed, 0)), client: &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	s.program = launch(t, file, []string{"GOMEMLIMIT=128MiB"}, "--output-budget", "32MiB", "--output-ttl", "2s", "--listen", "localhost:0")
+	s := &soaked{
+		t:      t,
+		random: rand.New(rand.NewPCG(seed, 0)),
+		client: &http.Client{
+			Timeout:   2 * time.Minute,
+			Transport: &http.Transport{MaxIdleConnsPerHost: 64},
+		},
+	}
+	s.program = launch(t, file, []string{"GOMEMLIMIT=128MiB"}, "--output-budget", "32MiB",
+		"--output-ttl", "2s", "--listen", "localhost:0")
 	s.address = s.own()
 	s.warm()
 	before := s.settled(nil)
@@ -50,8 +58,10 @@ func TestSoakLoadAndFaults(t *testing.T) {
 		name string
 		run  func() string
 	}{
-		{"row 65, F9", s.manyStreams}, {"rows 62, 65", s.silentConnections}, {"row 81", s.strangers}, {"row 18", s.guesses}, {"rows 3, 11, 54, 64, 66", s.badInput},
-		{"F6, F28", s.flood}, {"F4, F7", s.neverEnding}, {"F23", s.hungry}, {"row 63, F8", s.stalledReaders}, {"F24", s.paused},
+		{"row 65, F9", s.manyStreams}, {"rows 62, 65", s.silentConnections}, {"row 81", s.strangers},
+		{"row 18", s.guesses}, {"rows 3, 11, 54, 64, 66", s.badInput},
+		{"F6, F28", s.flood}, {"F4, F7", s.neverEnding}, {"F23", s.hungry},
+		{"row 63, F8", s.stalledReaders}, {"F24", s.paused},
 	} {
 		began := time.Now()
 		said := part.run()
@@ -125,7 +135,8 @@ func (s *soaked) request(method, path, body string, header ...string) (int, stri
 func (s *soaked) session() string {
 	s.t.Helper()
 	var one struct{ ID string }
-	if status, body := s.request("POST", "/api/sessions", ""); status != 201 || json.Unmarshal([]byte(body), &one) != nil {
+	if status, body := s.request("POST", "/api/sessions", ""); status != 201 ||
+		json.Unmarshal([]byte(body), &one) != nil {
 		s.t.Fatalf("begin a session: %d %s", status, body)
 	}
 	s.begun = append(s.begun, "/api/sessions/"+one.ID)
@@ -135,7 +146,8 @@ func (s *soaked) session() string {
 // display runs a command as the user and returns the output's id.
 func (s *soaked) display(session, command string) string {
 	s.t.Helper()
-	body, _ := json.Marshal(map[string]any{"tool": "run_and_display", "arguments": map[string]string{"command": command}})
+	body, _ := json.Marshal(map[string]any{"tool": "run_and_display",
+		"arguments": map[string]string{"command": command}})
 	status, text := s.request("POST", session+"/display", string(body))
 	var shown struct{ Output struct{ ID string } }
 	if status != 200 || json.Unmarshal([]byte(text), &shown) != nil {
@@ -150,7 +162,8 @@ type load struct {
 }
 
 func (u load) String() string {
-	return fmt.Sprintf("%d MiB of memory, %d goroutines, %d descriptors, %d children", u.rss>>20, u.goroutines, u.descriptors, u.children)
+	return fmt.Sprintf("%d MiB of memory, %d goroutines, %d descriptors, %d children", u.rss>>20,
+		u.goroutines, u.descriptors, u.children)
 }
 
 // What the server logs: only root may look into it.
@@ -193,10 +206,13 @@ func (s *soaked) settled(before *load) load {
 	last, calm := load{}, 0
 	for end := time.Now().Add(90 * time.Second); ; time.Sleep(250 * time.Millisecond) {
 		now := s.holds()
-		if before != nil && now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.children <= before.children && now.rss <= before.rss+64<<20 {
+		if before != nil && now.goroutines <= before.goroutines &&
+			now.descriptors <= before.descriptors && now.children <= before.children &&
+			now.rss <= before.rss+64<<20 {
 			return now
 		}
-		if calm++; now.goroutines != last.goroutines || now.descriptors != last.descriptors || now.children != last.children {
+		if calm++; now.goroutines != last.goroutines || now.descriptors != last.descriptors ||
+			now.children != last.children {
 			calm = 0
 		}
 		if last = now; before == nil && calm >= 50 {
@@ -232,7 +248,9 @@ func (s *soaked) dial(text string) (net.Conn, error) {
 }
 
 func (s *soaked) raw(path string) string {
-	return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + s.token + "\r\n\r\n"
+	return "GET " + path +
+		" HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + s.token +
+		"\r\n\r\n"
 }
 
 // manyStreams asks for 10,000 streams: some are given, the rest are asked to come
@@ -253,7 +271,8 @@ func (s *soaked) manyStreams() string {
 			if err == nil {
 				_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
 				if res, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil {
-					if status = strconv.Itoa(res.StatusCode); res.StatusCode == 503 && res.Header.Get("Retry-After") == "" {
+					if status = strconv.Itoa(res.StatusCode); res.StatusCode == 503 &&
+						res.Header.Get("Retry-After") == "" {
 						status = "503 without Retry-After"
 					}
 				}
@@ -277,7 +296,8 @@ func (s *soaked) manyStreams() string {
 	for _, c := range held {
 		_ = c.Close()
 	}
-	return fmt.Sprintf("%d streams asked for, %d held, %d told to come later", asked, counts["200"], counts["503"])
+	return fmt.Sprintf("%d streams asked for, %d held, %d told to come later", asked, counts["200"],
+		counts["503"])
 }
 
 // silentConnections opens 10,000 connections that say nothing, or half of it: they
@@ -285,7 +305,8 @@ func (s *soaked) manyStreams() string {
 func (s *soaked) silentConnections() string {
 	var held []net.Conn
 	for i := range 10_000 {
-		c, err := s.dial([]string{"", "GET / HTTP/1.1\r\nHost: loc", "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n{"}[i%3])
+		c, err := s.dial([]string{"", "GET / HTTP/1.1\r\nHost: loc",
+			"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n{"}[i%3])
 		if c != nil {
 			held = append(held, c)
 		}
@@ -318,7 +339,8 @@ func (s *soaked) guesses() string {
 	lines := strings.Count(s.log.String(), "\n")
 	for i := range n {
 		guess := strconv.FormatUint(s.random.Uint64(), 36)
-		if status, body := s.request("GET", "/api/sessions", "", "Authorization: Bearer "+guess); status != 401 {
+		if status, body := s.request("GET", "/api/sessions", "", "Authorization: Bearer "+
+			guess); status != 401 {
 			s.t.Fatalf("guess %d: %d %s", i, status, body)
 		}
 	}

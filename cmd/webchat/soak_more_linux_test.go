@@ -16,12 +16,19 @@ import (
 // sentence, never a fault, and nothing is changed.
 func (s *soaked) badInput() string {
 	at := s.session()
-	hosts := []string{"evil.test", "localhost.", "127.1", "0.0.0.0:80", "localhost.evil.test", "[::ffff:7f00:1]", "xn--lcalhost-54a"}
-	origins := []string{"null", "https://evil.test", "http://localhost:1", "http://127.0.0.1", "file://"}
-	bodies := []string{"{", "[]", "null", `{"content":"a","Content":"b"}`, `{"content":"a","content":"b"}`, `{"content":1}`, `{"x":1}`, "\x00", `{"content":"` + "\xff" + `"}`,
+	hosts := []string{"evil.test", "localhost.", "127.1", "0.0.0.0:80", "localhost.evil.test",
+		"[::ffff:7f00:1]", "xn--lcalhost-54a"}
+	origins := []string{"null", "https://evil.test", "http://localhost:1", "http://127.0.0.1",
+		"file://"}
+	bodies := []string{"{", "[]", "null", `{"content":"a","Content":"b"}`,
+		`{"content":"a","content":"b"}`, `{"content":1}`, `{"x":1}`, "\x00", `{"content":"` + "\xff" +
+			`"}`,
 		strings.Repeat(`{"content":`, 2000), strings.Repeat(" ", 2<<20), `{"content":"a"} x`}
-	places := []string{"-1", "9e99", "%00", "99999999999999999999", strings.Repeat("9", 8000), "١", "1,2", "18446744073709551616"}
-	paths := []string{"//api/sessions", "/static/../api/sessions", "/static/%2e%2e/api/sessions", "/api%2Fsessions", "/api/sessions/../../x", "/debug/pprof/", "/api/outputs/%2e%2e", "/.git/config", "/api/sessions/\u202e"}
+	places := []string{"-1", "9e99", "%00", "99999999999999999999", strings.Repeat("9", 8000), "١",
+		"1,2", "18446744073709551616"}
+	paths := []string{"//api/sessions", "/static/../api/sessions", "/static/%2e%2e/api/sessions",
+		"/api%2Fsessions", "/api/sessions/../../x", "/debug/pprof/", "/api/outputs/%2e%2e",
+		"/.git/config", "/api/sessions/\u202e"}
 	pick := func(list []string) string { return list[s.random.IntN(len(list))] }
 	const n = 5000
 	counts := map[int]int{}
@@ -37,7 +44,9 @@ func (s *soaked) badInput() string {
 		case 3:
 			status, body = s.request("GET", pick(paths), "", "Authorization: none")
 		case 4:
-			status, body = s.request("POST", at+"/messages", "x=1", "Content-Type: "+pick([]string{"text/plain", "application/x-www-form-urlencoded; a=b", "multipart/form-data; boundary=x", "application/jsonx"}))
+			status, body = s.request("POST", at+"/messages", "x=1", "Content-Type: "+
+				pick([]string{"text/plain", "application/x-www-form-urlencoded; a=b",
+					"multipart/form-data; boundary=x", "application/jsonx"}))
 		case 5:
 			status, body = s.request("GET", at+"/events", "", "Last-Event-ID: "+pick(places))
 		}
@@ -67,10 +76,13 @@ func (s *soaked) flood() string {
 				Truncated bool
 			}
 			status, body := s.request("GET", "/api/outputs/"+id+"?format=json", "")
-			if err := json.Unmarshal([]byte(body), &o); err != nil || status != 200 || !o.Truncated || o.Size != 1<<30 {
+			if err := json.Unmarshal([]byte(body), &o); err != nil || status != 200 || !o.Truncated ||
+				o.Size != 1<<30 {
 				s.t.Errorf("the flood: %d, %d bytes, truncated %v, %v", status, o.Size, o.Truncated, err)
 			}
-			return fmt.Sprintf("1 GiB of output with a limit of 128 MiB, %d MiB at most; the slowest of %d other requests took %v", most>>20, asked, slowest.Round(time.Millisecond))
+			return fmt.Sprintf(
+				"1 GiB of output with a limit of 128 MiB, %d MiB at most; the slowest of %d other requests "+
+					"took %v", most>>20, asked, slowest.Round(time.Millisecond))
 		default:
 			began := time.Now()
 			if status, body := s.request("GET", other, ""); status != 200 {
@@ -89,11 +101,14 @@ func (s *soaked) flood() string {
 func (s *soaked) neverEnding() string {
 	const n = 12
 	at := s.session()
-	commands := []string{"sleep inf", "yes", "trap '' TERM HUP INT; while :; do sleep 1; done", "sleep inf & setsid sleep inf & (setsid sh -c 'sleep inf & sleep inf' &); sleep inf", "cat", "for i in $(seq 40); do sleep inf & done; wait"}
+	commands := []string{"sleep inf", "yes", "trap '' TERM HUP INT; while :; do sleep 1; done",
+		"sleep inf & setsid sleep inf & (setsid sh -c 'sleep inf & sleep inf' &); sleep inf", "cat",
+		"for i in $(seq 40); do sleep inf & done; wait"}
 	done := make(chan int, n)
 	for i := range n {
 		go func() {
-			body, _ := json.Marshal(map[string]any{"tool": "run_and_display", "arguments": map[string]string{"command": commands[i%len(commands)]}})
+			body, _ := json.Marshal(map[string]any{"tool": "run_and_display",
+				"arguments": map[string]string{"command": commands[i%len(commands)]}})
 			status, _ := s.request("POST", at+"/display", string(body))
 			done <- status
 		}()
@@ -113,7 +128,8 @@ func (s *soaked) neverEnding() string {
 			}
 		}
 	}
-	for end := time.Now().Add(20 * time.Second); s.holds().children > 0; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); s.holds().children > 0; time.Sleep(
+		50 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.t.Fatalf("%d children are left", s.holds().children)
 		}
@@ -152,7 +168,10 @@ func (s *soaked) running(at string) (calls []string) {
 // sets them.
 func (s *soaked) hungry() string {
 	at := s.session()
-	for _, command := range []string{"ulimit -v 200000; tail /dev/zero", "ulimit -t 2; while :; do :; done", "ulimit -n 16; for i in 3 4 5 6 7 8 9; do eval \"exec $i</dev/null\"; done; cat /dev/null /dev/null"} {
+	for _, command := range []string{"ulimit -v 200000; tail /dev/zero",
+		"ulimit -t 2; while :; do :; done",
+		"ulimit -n 16; for i in 3 4 5 6 7 8 9; do eval \"exec $i</dev/null\"; done; cat /dev/null " +
+			"/dev/null"} {
 		s.display(at, command)
 		if status, _ := s.request("GET", "/healthz", ""); status != 200 {
 			s.t.Errorf("after %s: %d", command, status)
@@ -165,11 +184,13 @@ func (s *soaked) hungry() string {
 // a growing output, and a stream of events. All are cut; one that reads is not.
 func (s *soaked) stalledReaders() string {
 	at := s.session()
-	go s.request("POST", at+"/display", `{"tool":"run_and_display","arguments":{"command":"for i in $(seq 1000); do head -c 262144 /dev/zero | tr '\\0' x; sleep 0.05; done"}}`)
+	go s.request("POST", at+"/display",
+		`{"tool":"run_and_display","arguments":{"command":"for i in $(seq 1000); do head -c 262144 /dev/zero | tr '\\0' x; sleep 0.05; done"}}`)
 	var id string
 	for end := time.Now().Add(20 * time.Second); id == ""; time.Sleep(50 * time.Millisecond) {
 		var list struct{ Outputs []struct{ ID string } }
-		if _, body := s.request("GET", at+"/outputs", ""); json.Unmarshal([]byte(body), &list) == nil && len(list.Outputs) > 0 {
+		if _, body := s.request("GET", at+"/outputs", ""); json.Unmarshal([]byte(body), &list) == nil &&
+			len(list.Outputs) > 0 {
 			id = list.Outputs[0].ID
 		}
 		if time.Now().After(end) {
@@ -178,7 +199,8 @@ func (s *soaked) stalledReaders() string {
 	}
 	began := time.Now()
 	var stalled []net.Conn
-	for _, path := range []string{"/api/outputs/" + id + "?follow=1", at + "/events", "/api/outputs/" + id + "?follow=1"} {
+	for _, path := range []string{"/api/outputs/" + id + "?follow=1", at + "/events", "/api/outputs/" +
+		id + "?follow=1"} {
 		c, err := net.Dial("tcp", s.address)
 		if err != nil {
 			s.t.Fatal(err)
@@ -212,7 +234,8 @@ func (s *soaked) stalledReaders() string {
 		}
 		_ = c.Close()
 	}
-	return fmt.Sprintf("readers that stalled were cut; one beside them read %d MiB in %v", read>>20, time.Since(began).Round(time.Millisecond))
+	return fmt.Sprintf("readers that stalled were cut; one beside them read %d MiB in %v", read>>20,
+		time.Since(began).Round(time.Millisecond))
 }
 
 // paused stops the whole server for a while, as a closed lid does.

@@ -33,7 +33,8 @@ func (s *soaked) strangers() string {
 	}
 	single := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	said := ""
-	for name, client := range map[string]*http.Client{"over one connection": s.client, "over new connections": single} {
+	for name, client := range map[string]*http.Client{"over one connection": s.client,
+		"over new connections": single} {
 		var took []time.Duration
 		for range asked {
 			r, err := http.NewRequest("GET", "http://"+s.address+"/api/sessions", nil)
@@ -55,7 +56,8 @@ func (s *soaked) strangers() string {
 		}
 		if len(took) > 0 {
 			slices.Sort(took)
-			said += fmt.Sprintf(", signed-in requests %s p50 %v p99 %v most %v", name, took[len(took)/2].Round(time.Microsecond),
+			said += fmt.Sprintf(", signed-in requests %s p50 %v p99 %v most %v", name,
+				took[len(took)/2].Round(time.Microsecond),
 				took[len(took)*99/100].Round(time.Microsecond), took[len(took)-1].Round(time.Microsecond))
 		}
 	}
@@ -66,14 +68,17 @@ func (s *soaked) strangers() string {
 
 // stall holds one unfinished sign-in until it is let go or ctx ends.
 func (s *soaked) stall(ctx context.Context, knocks *atomic.Int64) {
-	c, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp", strings.Replace(s.address, "localhost", "127.0.0.1", 1))
+	c, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp",
+		strings.Replace(s.address, "localhost", "127.0.0.1", 1))
 	knocks.Add(1)
 	if err != nil {
 		return
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	_, _ = io.WriteString(c, "POST /api/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+	_, _ = io.WriteString(c,
+		"POST /api/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+			"Content-Length: 1000\r\n\r\n{")
 	_, _ = io.Copy(io.Discard, c) // until it is cut
 	select {                      // a stranger's patience before the next try
 	case <-ctx.Done():

@@ -24,12 +24,15 @@ func TestTracked(t *testing.T) {
 	if tracked(os.Environ(), filepath.Join(dir, "a.go")) {
 		t.Error("a file outside of any repository is tracked")
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"--literal-pathspecs", "add", "a.go", "in/b.go", "in/[c].go"}} {
-		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+	for _, args := range [][]string{{"init", "-q"},
+		{"--literal-pathspecs", "add", "a.go", "in/b.go", "in/[c].go"}} {
+		if out, err := exec.Command("git", append([]string{"-C", dir},
+			args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %s: %v %s", args, err, out)
 		}
 	}
-	for name, want := range map[string]bool{"a.go": true, "in/b.go": true, "in/[c].go": true, "new.go": false, "none.go": false} {
+	for name, want := range map[string]bool{"a.go": true, "in/b.go": true, "in/[c].go": true,
+		"new.go": false, "none.go": false} {
 		if got := tracked(os.Environ(), filepath.Join(dir, name)); got != want {
 			t.Errorf("%s is tracked: %v", name, got)
 		}

@@ -18,10 +18,12 @@ import (
 // letter for each part, in the order of the table. What webchat relies on is the second
 // and the fifteenth.
 func TestCanaryOfRealAgents(t *testing.T) {
-	for name, want := range map[string]string{"claude": "ynnnLnyyyyyyyyn" + "ynyn", "codex": "ynnnLLyyyyyyyyn" + "ynyn"} {
+	for name, want := range map[string]string{"claude": "ynnnLnyyyyyyyyn" + "ynyn",
+		"codex": "ynnnLLyyyyyyyyn" + "ynyn"} {
 		t.Run(name, func(t *testing.T) {
 			bin := installed(t, filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin"), name)
-			o, out := canaries(t, want, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "--backend", name)
+			o, out := canaries(t, want, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
+				"--backend", name)
 			asks(t, o, name, out)
 		})
 	}
@@ -33,14 +35,16 @@ func TestCanaryOfAutohand(t *testing.T) {
 	if path == "" {
 		t.Skip("WEBCHAT_TEST_AUTOHAND names no Autohand CLI, so the real one is not tried")
 	}
-	canaries(t, "yynyynyyyyyyyy"+"nynnn", "PATH="+os.Getenv("PATH"), "--backend", "autohand", "--autohand-path", path)
+	canaries(t, "yynyynyyyyyyyy"+"nynnn", "PATH="+os.Getenv("PATH"), "--backend", "autohand",
+		"--autohand-path", path)
 }
 
 // canaries has an agent proven to be honest, and compares its table: a letter for each
 // part.
 func canaries(t *testing.T, want, path string, flags ...string) (o *options, said string) {
 	t.Helper()
-	o, err := parseOptions(append(flags, "--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace", t.TempDir()), []string{path, "HOME=" + t.TempDir()})
+	o, err := parseOptions(append(flags, "--data-dir", filepath.Join(t.TempDir(), "data"),
+		"--workspace", t.TempDir()), []string{path, "HOME=" + t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +60,8 @@ func canaries(t *testing.T, want, path string, flags ...string) (o *options, sai
 			got.WriteString("L")
 		case strings.Contains(found, "reaches"):
 			got.WriteString("y")
-		case strings.Contains(found, "is kept from the model\n"), strings.Contains(found, "webchat relies"):
+		case strings.Contains(found, "is kept from the model\n"),
+			strings.Contains(found, "webchat relies"):
 			got.WriteString("n")
 		default:
 			got.WriteString("?")
@@ -78,8 +83,10 @@ func asks(t *testing.T, o *options, name, said string) {
 		want, lacks = []string{"writes: " + neither, "runs a command: no", "reads .env: no"},
 			"runs commands and reads files such as .env without asking; webchat does not stop it"
 		if proc.Namespaces() != nil { // then the sandbox does not start, and no command either
-			want, lacks = []string{"writes: " + neither, "runs a command: " + neither, "reads .env: " + neither},
-				"runs read commands without asking; webchat does not stop it; cannot start its own sandbox here, so each of its commands fails: make namespaces: "
+			want, lacks = []string{"writes: " + neither, "runs a command: " + neither, "reads .env: " +
+				neither},
+				"runs read commands without asking; webchat does not stop it; cannot start its own sandbox "+
+					"here, so each of its commands fails: make namespaces: "
 		}
 	}
 	var got []string
@@ -95,9 +102,11 @@ func asks(t *testing.T, o *options, name, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := o.roster(c).speaker(o.roster(c).preset(name), name, nil, o.dataPath(), func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		panic("nothing is lent")
-	}, nil)
+	b, err := o.roster(c).speaker(o.roster(c).preset(name), name, nil, o.dataPath(),
+		func(string, []agent.ToolSpec,
+			func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+			panic("nothing is lent")
+		}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +117,9 @@ func asks(t *testing.T, o *options, name, said string) {
 	if err := k.agents(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if line := doctor.String(); strings.Contains(line, "webchat does not stop it") != (lacks != "") || !strings.Contains(line, lacks) || strings.Contains(line, "read commands") != strings.Contains(lacks, "read commands") {
+	if line := doctor.String(); strings.Contains(line, "webchat does not stop it") != (lacks != "") ||
+		!strings.Contains(line, lacks) || strings.Contains(line,
+		"read commands") != strings.Contains(lacks, "read commands") {
 		t.Errorf("doctor says %q, want %q in it", line, lacks)
 	}
 }

@@ -30,8 +30,10 @@ func imageEnv(t *testing.T, data, workspace, address string) (env []string) {
 	if m == nil || imageLine(t, `ENTRYPOINT (.*)`) != `["webchat"]` {
 		t.Fatal("the Dockerfile sets no environment, or has other arguments")
 	}
-	here := strings.NewReplacer("=/data", "="+data, "=/workspace", "="+workspace, "=0.0.0.0:8080", "="+address, "\\\n", " ")
-	return append(strings.Fields(here.Replace(string(m[1]))), "PATH="+os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0")
+	here := strings.NewReplacer("=/data", "="+data, "=/workspace", "="+workspace, "=0.0.0.0:8080", "="+
+		address, "\\\n", " ")
+	return append(strings.Fields(here.Replace(string(m[1]))), "PATH="+os.Getenv("PATH"),
+		"GORACE=atexit_sleep_ms=0")
 }
 
 // contained runs the program as the image does.
@@ -132,22 +134,27 @@ func TestVolumesOfTheImage(t *testing.T) {
 				t.Fatal(err)
 			}
 			top := t.TempDir()
-			c := contained{filepath.Join(top, "webchat"), t.TempDir(), t.TempDir(), "127.0.0.1:" + ports.Free(), v.user}
-			if err := errors.Join(os.Chmod(filepath.Dir(top), 0o755), copyFile(self, c.program), os.Chown(c.data, v.uid, v.gid), os.Chmod(c.data, v.mode)); err != nil {
+			c := contained{filepath.Join(top, "webchat"), t.TempDir(), t.TempDir(), "127.0.0.1:" +
+				ports.Free(), v.user}
+			if err := errors.Join(os.Chmod(filepath.Dir(top), 0o755), copyFile(self, c.program),
+				os.Chown(c.data, v.uid, v.gid), os.Chmod(c.data, v.mode)); err != nil {
 				t.Fatal(err)
 			}
 			var first string
 			c.run(t, func(token string) {
 				first = token
-				if res, body := ask1(t, "POST", c.address, "localhost", "/api/sessions", "{}", "Content-Type: application/json", "Authorization: Bearer "+token); res.StatusCode != 201 {
+				if res, body := ask1(t, "POST", c.address, "localhost", "/api/sessions", "{}",
+					"Content-Type: application/json", "Authorization: Bearer "+token); res.StatusCode != 201 {
 					t.Errorf("a session: %d %s", res.StatusCode, body)
 				}
 			})
 			grant(t, c.data, v.gid)
 			c.run(t, func(token string) {
 				var list struct{ Sessions []json.RawMessage }
-				_, body := ask1(t, "GET", c.address, "localhost", "/api/sessions", "", "Authorization: Bearer "+token)
-				if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Sessions) != 1 || token != first {
+				_, body := ask1(t, "GET", c.address, "localhost", "/api/sessions", "", "Authorization: Bearer "+
+					token)
+				if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Sessions) != 1 ||
+					token != first {
 					t.Errorf("after another start: %v %s", err, body)
 				}
 				tokens, err := filepath.Glob(filepath.Join(c.data, "*", "token"))

@@ -14,7 +14,13 @@ func (d *day) beside(model *scripted.Model, command string) *day {
 	d.t.Helper()
 	var one struct{ ID string }
 	d.request(d.t, "POST", "/api/sessions", `{"worktree":true}`, &one)
-	own := &day{program: d.program, t: d.t, base: d.base, path: "/api/sessions/" + one.ID, names: d.names}
+	own := &day{
+		program: d.program,
+		t:       d.t,
+		base:    d.base,
+		path:    "/api/sessions/" + one.ID,
+		names:   d.names,
+	}
 	own.stream()
 	args, err := json.Marshal(map[string]any{"command": command, "description": "work"})
 	if err != nil {
@@ -63,7 +69,8 @@ func TestRealWorktreesSideBySide(t *testing.T) {
 			t.Fatalf("as %s came %q, and not %q; results %q", as, came, unfit, own.results)
 		}
 	}
-	a := d.beside(model, "echo ours >shared.txt; echo a >a.txt; git add -A && git commit -qm a; git status --short")
+	a := d.beside(model,
+		"echo ours >shared.txt; echo a >a.txt; git add -A && git commit -qm a; git status --short")
 	b := d.beside(model, "echo theirs >shared.txt; echo b >b.txt; rm docs/two.md")
 	files("before", map[string]string{"shared.txt": "", "a.txt": "", "b.txt": ""})
 
@@ -71,7 +78,8 @@ func TestRealWorktreesSideBySide(t *testing.T) {
 	files("after the first", map[string]string{"shared.txt": "ours\n", "a.txt": "a\n", "b.txt": ""})
 	came(b, "commit", 0, 1)
 	came(b, "changes", 2, 1)
-	files("after the second", map[string]string{"shared.txt": "ours\n", "b.txt": "b\n", "docs/two.md": ""})
+	files("after the second", map[string]string{"shared.txt": "ours\n", "b.txt": "b\n",
+		"docs/two.md": ""})
 	if s := b.request(t, "POST", b.path+"/worktree/undo", "{}", nil); s != 200 {
 		t.Errorf("undo: %d", s)
 	}

@@ -20,7 +20,8 @@ func (wordCount) Spec() agent.ToolSpec {
 	return agent.ToolSpec{
 		Name:        "word_count",
 		Description: "Counts the words of a text.",
-		Parameters:  json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
+		Parameters: json.RawMessage(
+			`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// What is not open is asked about once for all connections that wait for it, up to a bound, and until
-// all have gone away. This machine and the local link are never asked about.
+// What is not open is asked about once for all connections that wait for it, up to a bound, and
+// until all have gone away. This machine and the local link are never asked about.
 func TestDoorAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -85,7 +85,8 @@ func TestDoorAsks(t *testing.T) {
 		if asked[len(asked)-1] != "in.example 10.1.2.3" || len(asked) != 3 {
 			t.Errorf("asked %q", asked)
 		}
-		for _, inner := range []string{"100.100.100.200", "64:ff9b::a01:203", "2002:a01:203::1", "fd12::1"} {
+		for _, inner := range []string{"100.100.100.200", "64:ff9b::a01:203", "2002:a01:203::1",
+			"fd12::1"} {
 			go func() { answer <- true }()
 			if !d.mayReach(t.Context(), netip.MustParseAddr(inner), "vpn.example", "443") ||
 				asked[len(asked)-1] != "vpn.example "+inner {

@@ -42,8 +42,13 @@ func newYard(t testing.TB, files ...string) *yard {
 		}
 	})
 	y := &yard{t: t, home: base + "/home", work: filepath.Join(base, "home", "code", "proj")}
-	y.Config = Config{Workspace: y.work, Home: y.home, Scratch: base + "/scratch", Logger: slog.New(slog.DiscardHandler),
-		Env: []string{"PATH=/usr/local/bin:/usr/local/go/bin:/usr/bin:/bin", "HOME=" + y.home}}
+	y.Config = Config{
+		Workspace: y.work,
+		Home:      y.home,
+		Scratch:   base + "/scratch",
+		Logger:    slog.New(slog.DiscardHandler),
+		Env:       []string{"PATH=/usr/local/bin:/usr/local/go/bin:/usr/bin:/bin", "HOME=" + y.home},
+	}
 	if err := os.MkdirAll(y.work, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +85,12 @@ func (y *yard) run(script string, n Needs) string {
 func (y *yard) runIn(c *Cage, script string, n Needs) string {
 	y.t.Helper()
 	var out bytes.Buffer
-	cmd, err := c.Confine(context.Background(), proc.Command{Args: []string{"bash", "-c", script}, Dir: y.work, Env: y.Env, Output: &out}, n)
+	cmd, err := c.Confine(context.Background(), proc.Command{
+		Args:   []string{"bash", "-c", script},
+		Dir:    y.work,
+		Env:    y.Env,
+		Output: &out,
+	}, n)
 	if err != nil {
 		y.t.Fatal(err)
 	}
@@ -93,7 +103,8 @@ func (y *yard) runIn(c *Cage, script string, n Needs) string {
 // asking starts a shell in a tree of c. ask runs a command in it and expects its next line.
 func (y *yard) asking(c *Cage) (ask func(command, want string), stop func()) {
 	y.t.Helper()
-	cmd, err := c.Confine(context.Background(), proc.Command{Args: []string{"bash", "-c", "while read -r l; do eval $l 2>&1; done"}, Dir: y.work, Env: y.Env, Pipes: true}, Needs{})
+	cmd, err := c.Confine(context.Background(), proc.Command{Args: []string{"bash", "-c",
+		"while read -r l; do eval $l 2>&1; done"}, Dir: y.work, Env: y.Env, Pipes: true}, Needs{})
 	if err != nil {
 		y.t.Fatal(err)
 	}
@@ -128,7 +139,12 @@ func (y *yard) open(c *Cage, name string, as proc.Access) (end func() error) {
 func (y *yard) outside(script string) string {
 	y.t.Helper()
 	var out bytes.Buffer
-	cmd := proc.Command{Args: []string{"bash", "-c", script}, Dir: y.work, Env: append(y.Env, "GIT_CONFIG_NOSYSTEM=1"), Output: &out}
+	cmd := proc.Command{
+		Args:   []string{"bash", "-c", script},
+		Dir:    y.work,
+		Env:    append(y.Env, "GIT_CONFIG_NOSYSTEM=1"),
+		Output: &out,
+	}
 	if _, err := proc.Run(context.Background(), cmd); err != nil {
 		y.t.Fatalf("%v: %s", err, out.String())
 	}
@@ -144,7 +160,8 @@ func (y *yard) lines(n Needs, all ...[2]string) {
 	}
 	got := strings.Split(y.run(script.String(), n)+strings.Repeat("\n", len(all)), "\n")
 	for i, one := range all {
-		if line := strings.TrimSpace(got[i]); line != one[1] && (one[1] == "" || !strings.Contains(line, one[1])) {
+		if line := strings.TrimSpace(got[i]); line != one[1] &&
+			(one[1] == "" || !strings.Contains(line, one[1])) {
 			y.t.Errorf("%s: %q, not %q", one[0], line, one[1])
 		}
 	}
@@ -152,8 +169,11 @@ func (y *yard) lines(n Needs, all ...[2]string) {
 
 // A command finds the workspace and the system, and of the user's folder what is named.
 func TestConfinedFolders(t *testing.T) {
-	y := newYard(t, ".bashrc", ".ssh/id_rsa", "code/other/x", ".cargo/bin/tool", ".cargo/credentials.toml", "notes/n", "shared/s", "bin/own", "code/proj/a")
-	y.write(".gitconfig", "[user]\n\tname = Somebody\n[http]\n\textraheader = Authorization: Bearer 0123456789abcdef0123456789abcdef\n")
+	y := newYard(t, ".bashrc", ".ssh/id_rsa", "code/other/x", ".cargo/bin/tool",
+		".cargo/credentials.toml", "notes/n", "shared/s", "bin/own", "code/proj/a")
+	y.write(".gitconfig",
+		"[user]\n\tname = Somebody\n[http]\n\textraheader = Authorization: Bearer "+
+			"0123456789abcdef0123456789abcdef\n")
 	y.Env[0] += ":" + y.home + "/bin:" + y.home
 	if err := os.Symlink("notes", y.home+"/link"); err != nil {
 		t.Fatal(err)
@@ -205,17 +225,20 @@ func TestConfinedWorkspace(t *testing.T) {
 		return strings.Fields(y.outside("cd " + dir + "; git ls-files -s -- " + strings.Join(names, " ") +
 			" | while read -r m o s n; do [ $o = $(git hash-object $n) ] && echo $n; done")), nil
 	}
-	const state = "git status --porcelain --ignored; find . -path ./.git -prune -o -print | sort; ls -A .git/hooks .git/info nested/.git"
+	const state = "git status --porcelain --ignored; find . -path ./.git -prune -o -print | sort; " +
+		"ls -A .git/hooks .git/info nested/.git"
 	before := y.outside(state)
 	y.lines(Needs{}, [][2]string{
 		{"cat .env certs/server.key other 2>&1 | grep -c denied", "3"},
 		{"cat tracked.env vendor/x/t.pem", "A=1 A=1"},
-		{"echo x >.git/hooks/pre-commit; echo x >.git/config; mv .git .g; mv .git/info .git/i; rm -f .git/info/attributes; ls -d .g .git/i", "No such file"},
+		{"echo x >.git/hooks/pre-commit; echo x >.git/config; mv .git .g; mv .git/info .git/i; rm -f " +
+			".git/info/attributes; ls -d .g .git/i", "No such file"},
 		{"git remote -v | head -1 | tr '\\t' ' '", "origin https://user:•"},
 		{"echo x >nested/.git/hooks/x", "Read-only"},
 		{"echo x >sub/.vscode/tasks.json", "Read-only"},
 		{"rm -rf .claude", "Read-only"},
-		{"echo x >new && git add new && git add -A && git -c user.name=a -c user.email=b commit -qm 2 && git log --format=%s -1 --name-only | grep -e new -e env -e key", "new"},
+		{"echo x >new && git add new && git add -A && git -c user.name=a -c user.email=b commit -qm 2 " +
+			"&& git log --format=%s -1 --name-only | grep -e new -e env -e key", "new"},
 		{"git reset -q HEAD^ && rm new && git status --porcelain | grep -c .", "4"},
 	}...)
 	if after := y.outside(state); after != before {
@@ -226,7 +249,8 @@ func TestConfinedWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.lines(Needs{}, [][2]string{
-		{"O=$(echo x | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$O,.env; git ls-files .env", ".env"},
+		{"O=$(echo x | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$O,.env; " +
+			"git ls-files .env", ".env"},
 		{"mkdir a; git mv tracked.env a/x.env; mkdir b; echo A=2 >a/x.env; cat a/x.env", "A=2"},
 	}...)
 	y.outside("echo A=3 >b/x.env")
@@ -242,7 +266,9 @@ func TestConfinedWorkspace(t *testing.T) {
 // user's folder is not there.
 func TestConfinedBelowRepository(t *testing.T) {
 	y := newYard(t, "code/proj/a", "code/other/x")
-	commit := "git init -q .; git config remote.origin.url https://user:0123456789abcdef0123@example.com/x.git; git add -A; git -c user.name=a -c user.email=b commit -qm"
+	commit := "git init -q .; git config remote.origin.url " +
+		"https://user:0123456789abcdef0123@example.com/x.git; git add -A; git -c user.name=a -c " +
+		"user.email=b commit -qm"
 	y.outside("cd ..; " + commit + " first")
 	y.lines(Needs{}, [][2]string{
 		{"git log --format=%s; git diff --stat HEAD -- .; ls ../.git | grep -c objects", "first 1"},
@@ -265,7 +291,8 @@ func TestConfinedLinkOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Confine(t.Context(), proc.Command{}, Needs{}); err == nil || !strings.Contains(err.Error(), "link out of the workspace") {
+	if _, err := c.Confine(t.Context(), proc.Command{}, Needs{}); err == nil ||
+		!strings.Contains(err.Error(), "link out of the workspace") {
 		t.Errorf("%v", err)
 	}
 }
@@ -295,7 +322,8 @@ func TestConfinedIsOpened(t *testing.T) {
 		asks("echo >~/notes/n", "Read-only")
 		asks("cat .env && echo", ".env")
 		asks(host, "it is this machine") // which is never reached
-		if got := later(); !strings.Contains(got, "notes/ncode/proj/.env") || !strings.Contains(got, "this machine") {
+		if got := later(); !strings.Contains(got, "notes/ncode/proj/.env") ||
+			!strings.Contains(got, "this machine") {
 			t.Errorf("a tree that started later: %s", got)
 		}
 		if err := errors.Join(shut(), secret(), notes(), notes()); err != nil {
@@ -345,7 +373,8 @@ func TestConfinedStartsOpened(t *testing.T) {
 // What is kept open for a workspace follows what is kept.
 func TestConfinedKeptOpen(t *testing.T) {
 	y := newYard(t, "notes/n", "code/proj/a")
-	kept := []policy.Opening{{Path: y.home + "/notes", ReadOnly: true}, {Host: "kept.test"}, {Path: y.home + "/gone"}}
+	kept := []policy.Opening{{Path: y.home + "/notes", ReadOnly: true}, {Host: "kept.test"},
+		{Path: y.home + "/gone"}}
 	y.Kept = func() []policy.Opening { return kept }
 	c, err := New(y.Config)
 	if err != nil {
@@ -365,21 +394,28 @@ func TestConfinedKeptOpen(t *testing.T) {
 // What the user's rules deny or ask about is covered and frozen, in the workspace and in what else
 // is given; a rule that takes in the workspace itself holds nothing.
 func TestConfinedRules(t *testing.T) {
-	y := newYard(t, "notes/open", "notes/private/n", "code/proj/private/a", "code/proj/src/a.go", "code/proj/src/gen.pb.go", "code/proj/docs/d", "code/proj/docs/sub/e",
+	y := newYard(t, "notes/open", "notes/private/n", "code/proj/private/a", "code/proj/src/a.go",
+		"code/proj/src/gen.pb.go", "code/proj/docs/d", "code/proj/docs/sub/e",
 		"code/proj/node_modules/x/i", "code/proj/free/f")
 	if err := os.Symlink("private", y.work+"/by"); err != nil {
 		t.Fatal(err)
 	}
 	y.outside("git init -q .; git add -A; git -c user.name=a -c user.email=b commit -qm 1")
 	y.Read = []string{"~/notes"}
-	rules := []policy.Rule{{Kind: agent.KindWrite, Path: "free/**", Decision: event.Allow}, {Kind: agent.KindRead, Path: "private/**", Decision: event.Deny},
-		{Kind: agent.KindRead, Path: "~/notes/private/**", Decision: policy.Ask}, {Kind: agent.KindWrite, Path: "docs/**", Decision: policy.Ask},
-		{Kind: agent.KindWrite, Path: "**/*.pb.go", Decision: event.Deny}, {Kind: agent.KindWrite, Path: "node_modules/x/**", Decision: event.Deny},
-		{Kind: agent.KindWrite, Path: "f*/**", Decision: event.Deny}, {Tool: "edit", Path: "src/**", Decision: event.Deny}, {Kind: agent.KindWrite, Path: "**", Decision: policy.Ask}}
+	rules := []policy.Rule{{Kind: agent.KindWrite, Path: "free/**", Decision: event.Allow},
+		{Kind: agent.KindRead, Path: "private/**", Decision: event.Deny},
+		{Kind: agent.KindRead, Path: "~/notes/private/**", Decision: policy.Ask},
+		{Kind: agent.KindWrite, Path: "docs/**", Decision: policy.Ask},
+		{Kind: agent.KindWrite, Path: "**/*.pb.go", Decision: event.Deny},
+		{Kind: agent.KindWrite, Path: "node_modules/x/**", Decision: event.Deny},
+		{Kind: agent.KindWrite, Path: "f*/**", Decision: event.Deny},
+		{Tool: "edit", Path: "src/**", Decision: event.Deny},
+		{Kind: agent.KindWrite, Path: "**", Decision: policy.Ask}}
 	y.Policy = policy.New(policy.Config{Workspace: y.work, Home: y.home, Rules: rules})
 	y.lines(Needs{}, [][2]string{
 		{"cat private/a by/a ~/notes/private/n 2>&1 | grep -c denied", "3"},
-		{"cat ~/notes/open src/a.go docs/d src/gen.pb.go", "notes/opencode/proj/src/a.gocode/proj/docs/dcode/proj/src/gen.pb.go"},
+		{"cat ~/notes/open src/a.go docs/d src/gen.pb.go",
+			"notes/opencode/proj/src/a.gocode/proj/docs/dcode/proj/src/gen.pb.go"},
 		{"echo >docs/sub/e; echo >docs/new; rm docs/d; mv docs moved", "Read-only file system"},
 		{"ls moved docs/new", "cannot access"},
 		{"echo >src/gen.pb.go", "Read-only"},

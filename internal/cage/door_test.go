@@ -142,7 +142,8 @@ func TestDoorTunnels(t *testing.T) {
 			fmt.Fprintf(conns[i], "CONNECT %s HTTP/1.1\r\nHost: x\r\n\r\nearly ", far.Addr())
 			if line, err := bufio.NewReader(io.LimitReader(conns[i],
 				int64(len(
-					"HTTP/1.1 200 Connection established\r\n\r\n")))).ReadString('\n'); !strings.Contains(line, "200") {
+					"HTTP/1.1 200 Connection established\r\n"+
+						"\r\n")))).ReadString('\n'); !strings.Contains(line, "200") {
 				t.Fatal(line, err)
 			}
 		}
@@ -243,17 +244,19 @@ func TestDoorOfMCP(t *testing.T) {
 	defer s.Close()
 	at := opened(t, &door{lent: s.URL + "/mcp"}, 2)[1]
 	for request, want := range map[string]string{
-		"POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nContent-Length: 0\r\n\r\n": "POST /mcp " + strings.TrimPrefix(s.URL, "http://") + " Bearer k",
-		"GET /mcp HTTP/1.1\r\nHost: x\r\n\r\n":                                                  "GET /mcp",
-		"GET /servers/other HTTP/1.1\r\nHost: x\r\n\r\n":                                        "its tools only",
-		"GET /api/sessions HTTP/1.1\r\nHost: x\r\n\r\n":                                         "its tools only",
-		"GET /mcp/ HTTP/1.1\r\nHost: x\r\n\r\n":                                                 "its tools only",
-		"GET /mcp/../api/sessions HTTP/1.1\r\nHost: x\r\n\r\n":                                  "its tools only",
-		"GET /%6dcp HTTP/1.1\r\nHost: x\r\n\r\n":                                                "its tools only",
-		"GET //mcp HTTP/1.1\r\nHost: x\r\n\r\n":                                                 "its tools only",
-		"GET /mcp?x=1 HTTP/1.1\r\nHost: x\r\n\r\n":                                              "its tools only",
-		"GET http://evil.test/mcp HTTP/1.1\r\nHost: x\r\n\r\n":                                  "GET /mcp " + strings.TrimPrefix(s.URL, "http://"),
-		"CONNECT evil.test:443 HTTP/1.1\r\nHost: x\r\n\r\n":                                     "its tools only",
+		"POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nContent-Length: 0\r\n" +
+			"\r\n": "POST /mcp " + strings.TrimPrefix(s.URL, "http://") + " Bearer k",
+		"GET /mcp HTTP/1.1\r\nHost: x\r\n\r\n":                 "GET /mcp",
+		"GET /servers/other HTTP/1.1\r\nHost: x\r\n\r\n":       "its tools only",
+		"GET /api/sessions HTTP/1.1\r\nHost: x\r\n\r\n":        "its tools only",
+		"GET /mcp/ HTTP/1.1\r\nHost: x\r\n\r\n":                "its tools only",
+		"GET /mcp/../api/sessions HTTP/1.1\r\nHost: x\r\n\r\n": "its tools only",
+		"GET /%6dcp HTTP/1.1\r\nHost: x\r\n\r\n":               "its tools only",
+		"GET //mcp HTTP/1.1\r\nHost: x\r\n\r\n":                "its tools only",
+		"GET /mcp?x=1 HTTP/1.1\r\nHost: x\r\n\r\n":             "its tools only",
+		"GET http://evil.test/mcp HTTP/1.1\r\nHost: x\r\n" +
+			"\r\n": "GET /mcp " + strings.TrimPrefix(s.URL, "http://"),
+		"CONNECT evil.test:443 HTTP/1.1\r\nHost: x\r\n\r\n": "its tools only",
 	} {
 		if code, text := said(t, at, request); !strings.Contains(text, want) {
 			t.Errorf("%q: %d %q", request, code, text)

@@ -11,18 +11,30 @@ import (
 	"webchat/internal/proc"
 )
 
-// What a running tree may touch is read back from it, and is what was said before it started; what is
-// opened or saved anew outside shows.
+// What a running tree may touch is read back from it, and is what was said before it started; what
+// is opened or saved anew outside shows.
 func TestFacts(t *testing.T) {
-	y := newYard(t, ".bashrc", ".rustup/toolchains/tool", ".npm/x", "notes/n", "shared/s", "code/proj/a", "code/proj/deploy.key", "code/proj/.git/config", "code/proj/.git/hooks/x", "code/proj/.vscode/tasks.json", ".mine/settings", ".gitconfig")
+	y := newYard(t, ".bashrc", ".rustup/toolchains/tool", ".npm/x", "notes/n", "shared/s",
+		"code/proj/a", "code/proj/deploy.key", "code/proj/.git/config", "code/proj/.git/hooks/x",
+		"code/proj/.vscode/tasks.json", ".mine/settings", ".gitconfig")
 	y.write("code/proj/.env", "KEY=1")
 	y.Read, y.Write, y.Hosts = []string{"~/notes"}, []string{"~/shared"}, []string{"proxy.example"}
 	c, err := New(y.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := Needs{Agent: "mine", Hosts: []string{"api.example"}, Own: []string{"127.0.0.1:61099"}, State: []State{{Path: y.home + "/.mine", From: y.home + "/kept", Read: []string{"settings"}}}}
-	cmd, err := c.Confine(t.Context(), proc.Command{Args: []string{"sh", "-c", "read -r x"}, Dir: y.work, Env: y.Env, Pipes: true}, n)
+	n := Needs{
+		Agent: "mine",
+		Hosts: []string{"api.example"},
+		Own:   []string{"127.0.0.1:61099"},
+		State: []State{{Path: y.home + "/.mine", From: y.home + "/kept", Read: []string{"settings"}}},
+	}
+	cmd, err := c.Confine(t.Context(), proc.Command{
+		Args:  []string{"sh", "-c", "read -r x"},
+		Dir:   y.work,
+		Env:   y.Env,
+		Pipes: true,
+	}, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +49,28 @@ func TestFacts(t *testing.T) {
 				list[i] = strings.TrimPrefix(strings.TrimPrefix(list[i], y.work+"/"), y.home+"/")
 			}
 		}
-		f.Hidden = slices.DeleteFunc(f.Hidden, func(p string) bool { return strings.HasPrefix(p, "/etc/") })
+		f.Hidden = slices.DeleteFunc(f.Hidden, func(p string) bool {
+			return strings.HasPrefix(p, "/etc/")
+		})
 		return f
 	}
 	before := facts("mine")
-	if !slices.Contains(before.Programs, "/usr") || !slices.Contains(before.Programs, ".rustup") || !slices.Contains(before.Caches, ".npm") {
+	if !slices.Contains(before.Programs, "/usr") || !slices.Contains(before.Programs, ".rustup") ||
+		!slices.Contains(before.Caches, ".npm") {
 		t.Errorf("it has %+v", before)
 	}
-	want := Facts{Workspace: y.work, Programs: before.Programs, Caches: before.Caches, Reads: []string{".gitconfig", ".mine/settings", "notes"}, Writes: []string{".mine", "shared"},
-		Hidden: []string{".env", "deploy.key"}, Fixed: []string{".git/config", ".git/hooks", ".vscode"}, Hosts: []string{"proxy.example", "api.example"}, Own: n.Own, Configured: []string{y.home + "/notes", y.home + "/shared", "proxy.example"}}
+	want := Facts{
+		Workspace:  y.work,
+		Programs:   before.Programs,
+		Caches:     before.Caches,
+		Reads:      []string{".gitconfig", ".mine/settings", "notes"},
+		Writes:     []string{".mine", "shared"},
+		Hidden:     []string{".env", "deploy.key"},
+		Fixed:      []string{".git/config", ".git/hooks", ".vscode"},
+		Hosts:      []string{"proxy.example", "api.example"},
+		Own:        n.Own,
+		Configured: []string{y.home + "/notes", y.home + "/shared", "proxy.example"},
+	}
 	if !reflect.DeepEqual(before, want) {
 		t.Errorf("before it starts:\n%+v, want\n%+v", before, want)
 	}
@@ -78,8 +103,10 @@ func TestFacts(t *testing.T) {
 	if err := os.Remove(y.work + "/.env"); err != nil {
 		t.Fatal(err)
 	}
-	c.trees[0].door.covered = append(c.trees[0].door.covered, y.work+"/a") // as if it had been, and were saved anew
-	if got := facts("mine"); !slices.Equal(got.Saved, []string{y.work + "/a"}) || !slices.Equal(got.Hidden, []string{"deploy.key"}) {
+	// as if it had been, and were saved anew
+	c.trees[0].door.covered = append(c.trees[0].door.covered, y.work+"/a")
+	if got := facts("mine"); !slices.Equal(got.Saved, []string{y.work + "/a"}) ||
+		!slices.Equal(got.Hidden, []string{"deploy.key"}) {
 		t.Errorf("removed outside: %+v", got)
 	}
 }

@@ -143,7 +143,8 @@ func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.outside(
-		"git init -q .; git -c user.name=a -c user.email=b commit -q --allow-empty -m 1; mkdir -p bare; git init -q --bare there.git; ln -s nowhere .yarnrc")
+		"git init -q .; git -c user.name=a -c user.email=b commit -q --allow-empty -m 1; mkdir -p " +
+			"bare; git init -q --bare there.git; ln -s nowhere .yarnrc")
 	e := "E=" + h.home + "/evil; "
 	in, end := h.begin()
 	for _, one := range []struct{ script, want string }{
@@ -162,14 +163,20 @@ func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 		{"echo x >nowhere", "nowhere"}, // a link of a name that counts leads there
 		{"mkdir -p node_modules/p vendor/v; echo >node_modules/p/.envrc; echo >vendor/v/.envrc", ""},
 		{"echo ../evil >.git/commondir", ".git/commondir"},
-		{e + "cp $E .git/config.worktree; mkdir -p .git/modules/m; cp $E .git/modules/m/config; echo x >.git/modules/m/HEAD", ".git/config.worktree .git/modules/m/config"},
-		{"git init -q new; git -C new config user.name a; git clone -q . copy; git worktree add -q tree; git -C copy checkout -q -b other/b.c; git -C copy push -qu origin other/b.c", ""},
-		{e + "cat $E >>new/.git/config; echo x >copy/.git/hooks/pre-commit; echo x >copy/.git/info/attributes", "copy/.git/hooks copy/.git/info/attributes new/.git/config"},
+		{e + "cp $E .git/config.worktree; mkdir -p .git/modules/m; cp $E .git/modules/m/config; echo x " +
+			">.git/modules/m/HEAD", ".git/config.worktree .git/modules/m/config"},
+		{"git init -q new; git -C new config user.name a; git clone -q . copy; git worktree add -q " +
+			"tree; git -C copy checkout -q -b other/b.c; git -C copy push -qu origin other/b.c", ""},
+		{e + "cat $E >>new/.git/config; echo x >copy/.git/hooks/pre-commit; echo x " +
+			">copy/.git/info/attributes", "copy/.git/hooks copy/.git/info/attributes new/.git/config"},
 		{e + "mkdir -p b/objects b/refs; echo ref: refs/heads/x >b/HEAD; cp $E b/config", "b/config"},
-		{e + "mkdir -p node_modules/r/objects node_modules/r/refs g; echo ref: refs/heads/x >node_modules/r/HEAD; cp $E node_modules/r/config; echo gitdir: ../node_modules/r >g/.git", "node_modules/r/config"},
+		{e + "mkdir -p node_modules/r/objects node_modules/r/refs g; echo ref: refs/heads/x " +
+			">node_modules/r/HEAD; cp $E node_modules/r/config; echo gitdir: ../node_modules/r " +
+			">g/.git", "node_modules/r/config"},
 		{e + "mkdir -p .git/logs/r g2; cp $E .git/logs/r/config; ln -s ../.git/logs/r g2/.git",
 			".git/logs/r/config"},
-		{e + "mkdir -p two/objects two/refs one; cp $E two/config; echo ref: refs/heads/x >one/HEAD; echo ../two >one/commondir", "one/commondir two/config"},
+		{e + "mkdir -p two/objects two/refs one; cp $E two/config; echo ref: refs/heads/x >one/HEAD; " +
+			"echo ../two >one/commondir", "one/commondir two/config"},
 		{e + "cp $E bare/config; echo x >bare/HEAD", "bare/config"},
 		{"echo '[include]path=../evil' >bare/config", "bare/config"},
 		{"echo '[core]bare=false' >bare/config", ""},
@@ -181,7 +188,8 @@ func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 		}
 	}
 	if out := h.outside(
-		"git status --porcelain >/dev/null; for d in . new copy tree b g g2 one bare; do (cd $d; git status >/dev/null 2>&1); done; find . -name ran; git -C tree log --format=%s -1"); out != "1" {
+		"git status --porcelain >/dev/null; for d in . new copy tree b g g2 one bare; do (cd $d; git " +
+			"status >/dev/null 2>&1); done; find . -name ran; git -C tree log --format=%s -1"); out != "1" {
 		t.Errorf("git says %q", out)
 	}
 	if got := h.look(Look{Count: true}); got != "2" {

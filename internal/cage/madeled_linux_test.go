@@ -11,28 +11,34 @@ import (
 // replaced, in the place of a folder that they moved, where a repository's settings and links lead,
 // and where it was removed outside.
 func TestThreat119WhatWasThereIsMadeAnew(t *testing.T) {
-	h := newHolder(t, "code/proj/sub/.zed/x", "code/proj/.githooks/x", "code/proj/.vscode/a", "code/proj/.yarnrc.yml", "code/proj/end", "code/state/x")
+	h := newHolder(t, "code/proj/sub/.zed/x", "code/proj/.githooks/x", "code/proj/.vscode/a",
+		"code/proj/.yarnrc.yml", "code/proj/end", "code/state/x")
 	h.Write = append(h.Write, h.home+"/code/state")
 	var err error
 	if h.c, err = New(h.Config); err != nil {
 		t.Fatal(err)
 	}
-	h.outside(`for r in . c d p; do git init -q $r; done; rm -rf .git/hooks; ln -s ../.githooks .git/hooks; mv c/.git/config c/conf; ln -s ../conf c/.git/config
+	h.outside(
+		`for r in . c d p; do git init -q $r; done; rm -rf .git/hooks; ln -s ../.githooks .git/hooks; mv c/.git/config c/conf; ln -s ../conf c/.git/config
 		git -C p config core.hooksPath .myhooks; mkdir p/.myhooks; ln -s mid .exrc; ln -s end mid`)
 	before := h.outside("cat sub/.zed/x c/conf end")
 	state := "S=" + h.home + "/code/state; "
 	in, _ := h.begin()
 	for _, one := range []struct{ script, want string }{
-		{"echo x >.githooks/pre-commit; echo x >c/conf; echo x >p/.myhooks/pre-commit; echo x >end", ""}, // frozen
+		// frozen
+		{"echo x >.githooks/pre-commit; echo x >c/conf; echo x >p/.myhooks/pre-commit; echo x >end", ""},
 		{"rm .git/hooks; mkdir .git/hooks; echo x >.git/hooks/pre-commit", ".git/hooks"},
 		{"rm c/.git/config; echo '[core] fsmonitor=x' >c/.git/config", "c/.git/config"},
-		{"mv p q; mkdir -p p/.git p/.myhooks; cp q/.git/config p/.git; echo x >p/.myhooks/pre-commit", "p/.git/config p/.myhooks"},
-		{state + "git init -q $S/r; echo '[core]fsmonitor=x' >>$S/r/.git/config; mkdir l; echo gitdir: $S/r/.git >l/.git", "l/.git"},
+		{"mv p q; mkdir -p p/.git p/.myhooks; cp q/.git/config p/.git; echo x >p/.myhooks/pre-commit",
+			"p/.git/config p/.myhooks"},
+		{state + "git init -q $S/r; echo '[core]fsmonitor=x' >>$S/r/.git/config; mkdir l; echo gitdir: " +
+			"$S/r/.git >l/.git", "l/.git"},
 		{state + "mkdir l2; ln -s $S/r/.git l2/.git", "l2/.git"},
 		{"rm mid; echo evil >mid", "mid"},
 		{"mv sub sub2; mkdir -p sub/.zed; echo evil >sub/.zed/x", "sub/.zed"},
 		{"mv d d2; git init -q d; echo '[core]fsmonitor=x' >>d/.git/config", "d/.git/config"},
-		{"mkdir -p .claude/rules/.git .claude/rules/in; echo a >.claude/rules/a.md; echo '[core]fsmonitor=x' >.claude/rules/.git/config; echo x >.claude/rules/in/.envrc",
+		{"mkdir -p .claude/rules/.git .claude/rules/in; echo a >.claude/rules/a.md; echo " +
+			"'[core]fsmonitor=x' >.claude/rules/.git/config; echo x >.claude/rules/in/.envrc",
 			".claude/rules/.git/config .claude/rules/in/.envrc"},
 	} {
 		in(one.script)
@@ -99,7 +105,8 @@ func TestConfinedLinksOfEarlierTrees(t *testing.T) {
 	y.Env[0] += ":" + y.home + "/code/proj/bin"
 	y.Read, y.Write = []string{"~/shared/lib"}, []string{"~/shared"}
 	n := Needs{Programs: []string{y.home + "/shared/prog"}}
-	y.lines(n, [2]string{"cd ~; ln -s ~ " + strings.Join(in[:3], "; ln -s ~ ") + "; ln -s ~/tools/bin/t " + in[3] + "; ls -d " + in[0], in[0]})
+	y.lines(n, [2]string{"cd ~; ln -s ~ " + strings.Join(in[:3], "; ln -s ~ ") +
+		"; ln -s ~/tools/bin/t " + in[3] + "; ls -d " + in[0], in[0]})
 	y.lines(n, [][2]string{
 		{"cat ~/notes/n", "No such file"},
 		{"cat ~/tools/bin/t", "No such file"},

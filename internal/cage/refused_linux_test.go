@@ -132,7 +132,8 @@ func TestRefusedByOutput(t *testing.T) {
 		{"sh", "cat ~/.bashrc || true", nil, false},
 		{"sh", "echo 'open " + y.home + "/nothing/at/all: no such file or directory'; exit 1", nil,
 			false},
-		{"sh", "echo \"cat: a: Permission denied\"; echo 'the text Permission denied, and /usr/bin/env: No such file'; exit 1", nil, false},
+		{"sh", "echo \"cat: a: Permission denied\"; echo 'the text Permission denied, and " +
+			"/usr/bin/env: No such file'; exit 1", nil, false},
 		{"sh", "mkdir a/b; rm nothing; cat /proc/1/mem /dev/nothing", nil, false},
 		{"sh", "echo x >/tmp/x/y", nil, false},
 	} {
@@ -162,11 +163,14 @@ func TestRefusedHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for script, want := range map[string]string{
-		"curl -fsS http://one.example/ https://two.example/ http://three.example:4873/x": "host one.example host outside; host three.example:4873 host outside; host two.example host outside",
+		"curl -fsS http://one.example/ https://two.example/ " +
+			"http://three.example:4873/x": "host one.example host outside; host three.example:4873 host " +
+			"outside; host two.example host outside",
 		// it prints what the door says
 		"curl -s http://one.example/":            "host one.example host outside",
 		"curl -so /dev/null http://one.example/": "",
-		"http_proxy=http://127.0.0.1:61080 NO_PROXY= no_proxy= curl -fsS http://127.0.0.2:9/x": "host 127.0.0.2:9 outside",
+		"http_proxy=http://127.0.0.1:61080 NO_PROXY= no_proxy= curl -fsS " +
+			"http://127.0.0.2:9/x": "host 127.0.0.2:9 outside",
 	} {
 		if got, text := y.refusedBy(c, script); strings.Join(got, "; ") != want {
 			t.Errorf("%s: refused %q, not %q: %s", script, got, want, text)
@@ -189,7 +193,8 @@ func TestRefusedKnowsWhatIsOpen(t *testing.T) {
 			"/.bashrc: permission denied'; exit 1")
 		return strings.Join(all, "; ")
 	}
-	if got := found(); got != "reads ~/.bashrc file outside; reads ~/code/other/x file folder=~/code/other outside" {
+	if got := found(); got != "reads ~/.bashrc file outside; reads ~/code/other/x file "+
+		"folder=~/code/other outside" {
 		t.Errorf("refused %s", got)
 	}
 	for _, name := range []string{"~/.bashrc", "~/code/other/x"} {
@@ -249,8 +254,10 @@ func TestThreat117RefusedByText(t *testing.T) {
 		text string
 		want string
 	}{
-		{"npm error code EROFS\nnpm error syscall open\nnpm error path HOME/.npmrc\nnpm error errno -30\nnpm error EROFS: read-only file system, open 'HOME/.npmrc'", "writes ~/.npmrc outside"},
-		{"Error: ENOENT: no such file or directory, open 'HOME/.bashrc'\n    at Object.openSync (node:fs:573:18)", "reads ~/.bashrc file outside"},
+		{"npm error code EROFS\nnpm error syscall open\nnpm error path HOME/.npmrc\nnpm error errno " +
+			"-30\nnpm error EROFS: read-only file system, open 'HOME/.npmrc'", "writes ~/.npmrc outside"},
+		{"Error: ENOENT: no such file or directory, open 'HOME/.bashrc'\n    at Object.openSync " +
+			"(node:fs:573:18)", "reads ~/.bashrc file outside"},
 		{"go: writing go env config: open HOME/.config/go/env: no such file or directory",
 			"probably writes ~/.config/go/env outside"},
 		{"/usr/bin/env: cannot write to HOME/.bashrc: Read-only file system",

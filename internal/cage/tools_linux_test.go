@@ -34,7 +34,8 @@ threading.Thread(target=s.serve_forever, daemon=True).start()
 print(urllib.request.urlopen("http://127.0.0.1:%d/" % s.server_port).status)
 sqlite3.connect("x.db").execute("create table t (a)")
 p = multiprocessing.Pool(2); print(p.map(abs, [-1, -2]))' 2>/dev/null`, false},
-	{"pytest-3", `printf 'import subprocess, pathlib\ndef test_a(tmp_path):\n    (tmp_path / "a").write_text("x")\n    assert subprocess.check_output(["cat", str(tmp_path / "a")]) == b"x"\ndef test_b():\n    assert 1 == 2\n' >test_x.py
+	{"pytest-3",
+		`printf 'import subprocess, pathlib\ndef test_a(tmp_path):\n    (tmp_path / "a").write_text("x")\n    assert subprocess.check_output(["cat", str(tmp_path / "a")]) == b"x"\ndef test_b():\n    assert 1 == 2\n' >test_x.py
 		pytest-3 -q test_x.py | sed 's/ in [0-9.]*s//'; ls -A .pytest_cache | sort`, false},
 	{"node", `echo 'const c = require("child_process"); console.log(c.execSync("echo hi").toString(), require("os").tmpdir().length > 0)' >n.js; node n.js`, true},
 	{"npm", `echo '{"name":"x","version":"1.0.0","scripts":{"test":"echo tested"}}' >package.json; npm test --silent; npm install --offline --no-audit --no-fund 2>&1 | tail -1 | sed 's| in .*||'`, true},
@@ -75,9 +76,12 @@ func insideAsOutside(t *testing.T, long bool) {
 					if err != nil {
 						t.Skip(err)
 					}
-					y.Env = append(y.Env, "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOCACHE="+strings.TrimSpace(string(out)))
+					y.Env = append(y.Env, "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOCACHE="+
+						strings.TrimSpace(string(out)))
 				}
-				y.outside("git init -q .; git config user.name a; git config user.email a@b; echo A=1 >.env; echo .env >.git/info/exclude")
+				y.outside(
+					"git init -q .; git config user.name a; git config user.email a@b; echo A=1 >.env; echo " +
+						".env >.git/info/exclude")
 				if i == 0 {
 					said[i] = y.outside(tool.script)
 				} else {
@@ -99,7 +103,8 @@ func BenchmarkConfinedVet(b *testing.B) {
 		b.Skip(err)
 	}
 	y := newYard(b)
-	y.Env = append(y.Env, "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOCACHE="+strings.TrimSpace(string(out)))
+	y.Env = append(y.Env, "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOCACHE="+
+		strings.TrimSpace(string(out)))
 	y.write("code/proj/go.mod", "module m\ngo 1.24\n")
 	y.write("code/proj/m.go", "package m\n\nimport \"net/http\"\n\nvar C http.Client\n")
 	c, err := New(y.Config)

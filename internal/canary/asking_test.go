@@ -85,14 +85,20 @@ func TestAsking(t *testing.T) {
 		doer
 		want agent.Asking
 	}{
-		"asks":               {doer{tools: all, asks: all}, agent.Asking{Writes: yes, Runs: yes, Reads: yes}},
-		"never asks":         {doer{tools: both}, agent.Asking{Writes: no, Runs: no, Reads: no}},
-		"reads by a tool":    {doer{tools: all, asks: both}, agent.Asking{Writes: yes, Runs: yes, Reads: no}},
-		"runs":               {doer{tools: both, asks: []string{"Write"}}, agent.Asking{Writes: yes, Runs: no, Reads: no}},
-		"writes by commands": {doer{tools: []string{"Bash"}}, agent.Asking{Writes: no, Runs: no, Reads: no}},
-		"hears no answer":    {doer{tools: both, asks: both, deaf: true}, agent.Asking{Writes: no, Runs: no, Reads: no}},
-		"does nothing":       {doer{tools: both, idle: true}, agent.Asking{Writes: unknown, Runs: unknown, Reads: unknown}},
-		"has no tools":       {doer{}, agent.Asking{Writes: unknown, Runs: unknown, Reads: unknown}},
+		"asks": {doer{tools: all, asks: all},
+			agent.Asking{Writes: yes, Runs: yes, Reads: yes}},
+		"never asks": {doer{tools: both}, agent.Asking{Writes: no, Runs: no, Reads: no}},
+		"reads by a tool": {doer{tools: all, asks: both},
+			agent.Asking{Writes: yes, Runs: yes, Reads: no}},
+		"runs": {doer{tools: both, asks: []string{"Write"}},
+			agent.Asking{Writes: yes, Runs: no, Reads: no}},
+		"writes by commands": {doer{tools: []string{"Bash"}},
+			agent.Asking{Writes: no, Runs: no, Reads: no}},
+		"hears no answer": {doer{tools: both, asks: both, deaf: true},
+			agent.Asking{Writes: no, Runs: no, Reads: no}},
+		"does nothing": {doer{tools: both, idle: true},
+			agent.Asking{Writes: unknown, Runs: unknown, Reads: unknown}},
+		"has no tools": {doer{}, agent.Asking{Writes: unknown, Runs: unknown, Reads: unknown}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, version, err := canary.Asking{Backend: func(model, _ string) (agent.Backend, error) {

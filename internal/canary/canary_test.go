@@ -33,7 +33,12 @@ func trial(t *testing.T) (*canary.Trial, *[]string) {
 	tr, err := canary.New(canary.Config{
 		Tools: func(workspace string, out *outputs.Store) func(eventlog.ID) (agent.Toolset, error) {
 			return func(id eventlog.ID) (agent.Toolset, error) {
-				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ()})
+				return displaytools.New(displaytools.Config{
+					SessionID: string(id),
+					Workspace: workspace,
+					Outputs:   out,
+					Env:       os.Environ(),
+				})
 			}
 		},
 		Say: func(name, _ string, _ ...any) { *said = append(*said, name) },
@@ -58,7 +63,8 @@ type chatty struct {
 }
 
 func (c chatty) Open(ctx context.Context, o agent.Options, h agent.Host) (agent.Conn, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+"/chat", strings.NewReader(c.sent))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+"/chat",
+		strings.NewReader(c.sent))
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +100,10 @@ func TestWhatTheModelGets(t *testing.T) {
 		encoding string
 		want     string
 	}{
-		"honest":     {func(string) string { return "Displayed canary.txt" }, "", ""},
-		"leak":       {func(text string) string { return `{"content":"` + text + `"}` }, "", "THE CANARY REACHED THE MODEL"},
+		"honest": {func(string) string { return "Displayed canary.txt" }, "", ""},
+		"leak": {func(text string) string {
+			return `{"content":"` + text + `"}`
+		}, "", "THE CANARY REACHED THE MODEL"},
 		"compressed": {func(string) string { return "\x1f\x8b" }, "gzip", "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,8 @@ func (clientConn) Close() error { return nil }
 
 func (c clientConn) Prompt(ctx context.Context, _ agent.Prompt) error {
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
-		&mcp.StreamableClientTransport{Endpoint: c.server, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
+		&mcp.StreamableClientTransport{Endpoint: c.server, MaxRetries: -1, DisableStandaloneSSE: true},
+		nil)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,10 @@ func (c clientConn) Prompt(ctx context.Context, _ agent.Prompt) error {
 		if name == "" {
 			return err
 		}
-		res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+		res, err := s.CallTool(ctx, &mcp.CallToolParams{
+			Name:      name,
+			Arguments: json.RawMessage(arguments),
+		})
 		if err != nil {
 			return err
 		}
@@ -64,13 +68,16 @@ func next(model, text string, tools ...string) (name, arguments string, err erro
 	var offered []any
 	for _, t := range tools {
 		takes := map[string]any{"command": nil, "content": nil, "file_path": nil}
-		offered = append(offered, map[string]any{"function": map[string]any{"name": t, "parameters": map[string]any{"properties": takes}}})
+		offered = append(offered, map[string]any{"function": map[string]any{"name": t,
+			"parameters": map[string]any{"properties": takes}}})
 	}
-	body, err := json.Marshal(map[string]any{"model": "m", "messages": []string{text}, "tools": offered})
+	body, err := json.Marshal(map[string]any{"model": "m", "messages": []string{text},
+		"tools": offered})
 	if err != nil {
 		return "", "", err
 	}
-	r, err := http.Post(model+"/v1/chat/completions", "application/json", strings.NewReader(string(body)))
+	r, err := http.Post(model+"/v1/chat/completions", "application/json",
+		strings.NewReader(string(body)))
 	if err != nil {
 		return "", "", err
 	}
@@ -110,11 +117,21 @@ func TestTable(t *testing.T) {
 			}
 			return first(r)
 		},
-			[]string{"the line for the model", "structured content", "structured content of a failure", "a tool's description"}, []string{"structured content", "structured content of a failure"}, ""},
-		"all the content": {func(r *mcp.CallToolResult) string { return whole(r.Content) }, []string{"the line for the model", "_meta of a block", "text for the user alone", "a link",
-			"a link for the user alone", "an embedded resource", "an embedded resource for the user alone", "an embedded page", "a picture", "a picture for the user alone", "a tool's description"}, nil, ""},
-		"_meta":   {func(r *mcp.CallToolResult) string { return first(r) + whole(r.Meta) }, []string{"the line for the model", "_meta of a result", "_meta of a failure", "a tool's description"}, nil, "THE CANARY REACHED THE MODEL"},
-		"nothing": {func(*mcp.CallToolResult) string { return "" }, []string{"a tool's description"}, nil, "nothing was proven"},
+			[]string{"the line for the model", "structured content", "structured content of a failure",
+				"a tool's description"}, []string{"structured content", "structured content of a failure"}, ""},
+		"all the content": {func(r *mcp.CallToolResult) string {
+			return whole(r.Content)
+		}, []string{"the line for the model", "_meta of a block", "text for the user alone", "a link",
+			"a link for the user alone", "an embedded resource", "an embedded resource for the user alone",
+			"an embedded page", "a picture", "a picture for the user alone",
+			"a tool's description"}, nil, ""},
+		"_meta": {func(r *mcp.CallToolResult) string {
+			return first(r) + whole(r.Meta)
+		}, []string{"the line for the model", "_meta of a result", "_meta of a failure",
+			"a tool's description"}, nil, "THE CANARY REACHED THE MODEL"},
+		"nothing": {func(*mcp.CallToolResult) string {
+			return ""
+		}, []string{"a tool's description"}, nil, "nothing was proven"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := canary.Table{Backend: func(model, _, server string) (agent.Backend, error) {

@@ -33,16 +33,27 @@ func TestConfigIsChecked(t *testing.T) {
 		"absolute":                           {Event: consent.Error, Command: "x", Dir: "here"},
 		"negative":                           {Event: consent.Error, Command: "x", Timeout: -1},
 		"not a regular expression":           {Event: consent.BeforeTool, Command: "x", Matcher: "("},
-		"about no tool":                      {Event: consent.SessionStart, Command: "x", Matcher: "bash"},
+		"about no tool": {
+			Event:   consent.SessionStart,
+			Command: "x",
+			Matcher: "bash",
+		},
 	} {
-		if _, err := consent.NewHooks(consent.HookConfig{Hooks: []consent.Hook{h}, Workspace: t.TempDir()}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := consent.NewHooks(consent.HookConfig{
+			Hooks:     []consent.Hook{h},
+			Workspace: t.TempDir(),
+		}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want %q", h, err, says)
 		}
 	}
 	if _, err := consent.NewHooks(consent.HookConfig{Workspace: "here"}); err == nil {
 		t.Error("a relative workspace")
 	}
-	if err := (consent.Hook{Event: consent.SessionStart, Command: "x", Matcher: ".*"}).Check(); err != nil {
+	if err := (consent.Hook{
+		Event:   consent.SessionStart,
+		Command: "x",
+		Matcher: ".*",
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }

@@ -54,7 +54,11 @@ func newSet(t *testing.T, list ...consent.Hook) (*consent.Hooks, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := consent.NewHooks(consent.HookConfig{Hooks: list, Workspace: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "MINE=1"}})
+	s, err := consent.NewHooks(consent.HookConfig{
+		Hooks:     list,
+		Workspace: dir,
+		Env:       []string{"PATH=" + os.Getenv("PATH"), "MINE=1"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +70,14 @@ func before(command string) consent.Hook {
 }
 
 func call() consent.HookCall {
-	return consent.HookCall{RequestID: "r1", ToolCallID: "c1", SessionID: "s1", Event: consent.BeforeTool, Tool: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}
+	return consent.HookCall{
+		RequestID:  "r1",
+		ToolCallID: "c1",
+		SessionID:  "s1",
+		Event:      consent.BeforeTool,
+		Tool:       "bash",
+		Arguments:  json.RawMessage(`{"command":"ls"}`),
+	}
 }
 
 func run(t *testing.T, s *consent.Hooks, c consent.HookCall) (consent.HookVerdict, *audit) {
@@ -74,7 +85,8 @@ func run(t *testing.T, s *consent.Hooks, c consent.HookCall) (consent.HookVerdic
 	return runWithin(t.Context(), t, s, c)
 }
 
-func runWithin(ctx context.Context, t *testing.T, s *consent.Hooks, c consent.HookCall) (consent.HookVerdict, *audit) {
+func runWithin(ctx context.Context, t *testing.T, s *consent.Hooks,
+	c consent.HookCall) (consent.HookVerdict, *audit) {
 	t.Helper()
 	a := &audit{}
 	v, err := s.Run(ctx, c, a.report)
@@ -91,15 +103,16 @@ func TestThreat58FailClosed(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"veto":               {`echo '{"allow":false,"reason":"not on Sundays"}'`, 0, "not on Sundays"},
-		"veto in silence":    {`echo '{"allow":false}'`, 0, "without a reason"},
-		"veto by status":     {`echo "no <b>way</b>" >&2; echo ignored; exit 2`, 2, "no <b>way</b>"},
-		"status, no reason":  {`exit 2`, 2, "without a reason"},
-		"crash":              {`echo oops >&2; exit 1`, 1, "status 1: oops"},
-		"not found":          {`exec /no/such/program 2>/dev/null`, 127, "status 127"},
-		"killed":             {`kill -9 $$`, 137, "SIGKILL"},
-		"too slow":           {`sleep 60`, 143, "within 300ms"},
-		"too slow, stubborn": {`trap '' TERM; echo > trapped; sleep 60 & wait; sleep 60`, 137, "within 30s"},
+		"veto":              {`echo '{"allow":false,"reason":"not on Sundays"}'`, 0, "not on Sundays"},
+		"veto in silence":   {`echo '{"allow":false}'`, 0, "without a reason"},
+		"veto by status":    {`echo "no <b>way</b>" >&2; echo ignored; exit 2`, 2, "no <b>way</b>"},
+		"status, no reason": {`exit 2`, 2, "without a reason"},
+		"crash":             {`echo oops >&2; exit 1`, 1, "status 1: oops"},
+		"not found":         {`exec /no/such/program 2>/dev/null`, 127, "status 127"},
+		"killed":            {`kill -9 $$`, 137, "SIGKILL"},
+		"too slow":          {`sleep 60`, 143, "within 300ms"},
+		"too slow, stubborn": {`trap '' TERM; echo > trapped; sleep 60 & wait; sleep 60`, 137,
+			"within 30s"},
 		"not JSON":           {`echo yes`, 0, "not understood"},
 		"no object":          {`echo true`, 0, "a JSON object, not a bool"},
 		"not UTF-8":          {`printf '{"allow":true,"reason":"\377"}'`, 0, "not UTF-8"},
@@ -146,7 +159,8 @@ func TestThreat58FailClosed(t *testing.T) {
 				t.Fatalf("%d starts, %d ends", len(a.starts), len(a.ends))
 			}
 			e := a.ends[0]
-			if e.Allow || e.Reason != v.Reason || e.HookID != a.starts[0].HookID || e.Event != "before_tool" || e.Command != c.command || c.code > -2 && e.ExitCode != c.code {
+			if e.Allow || e.Reason != v.Reason || e.HookID != a.starts[0].HookID ||
+				e.Event != "before_tool" || e.Command != c.command || c.code > -2 && e.ExitCode != c.code {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -154,10 +168,12 @@ func TestThreat58FailClosed(t *testing.T) {
 }
 
 func TestAllows(t *testing.T) {
-	for _, command := range []string{`true`, `cat >/dev/null`, `echo`, `echo '{"allow":true}'`, `echo '{"allow":true,"reason":null,"arguments":null}'`,
+	for _, command := range []string{`true`, `cat >/dev/null`, `echo`, `echo '{"allow":true}'`,
+		`echo '{"allow":true,"reason":null,"arguments":null}'`,
 		`head -c 65000 /dev/zero | tr '\0' ' '; echo '{"allow":true}'`, `yes | head -c 1000000 >&2`} {
 		s, _ := newSet(t, before(command))
-		if v, a := run(t, s, call()); !v.Allow || v.Reason != "" || v.Arguments != nil || len(a.ends) != 1 || !a.ends[0].Allow || a.ends[0].ExitCode != 0 {
+		if v, a := run(t, s, call()); !v.Allow || v.Reason != "" || v.Arguments != nil ||
+			len(a.ends) != 1 || !a.ends[0].Allow || a.ends[0].ExitCode != 0 {
 			t.Errorf("%s: %+v %+v", command, v, a.ends)
 		}
 	}
@@ -177,7 +193,8 @@ func TestReadsTheCall(t *testing.T) {
 	if got := read(t, dir, "where"); got != dir+"\n" {
 		t.Errorf("it ran in %s", got)
 	}
-	if got := read(t, dir, "env"); !strings.Contains(got, "MINE=1\n") || strings.Contains(got, "HOME=") {
+	if got := read(t, dir, "env"); !strings.Contains(got, "MINE=1\n") ||
+		strings.Contains(got, "HOME=") {
 		t.Errorf("environment: %s", got)
 	}
 	elsewhere := t.TempDir()
@@ -208,10 +225,13 @@ func TestRewriteAndOrder(t *testing.T) {
 	if !v.Allow || string(v.Arguments) != `{"command":"ls -l"}` || len(a.ends) != 2 {
 		t.Errorf("%+v %+v", v, a.ends)
 	}
-	if got := string(a.ends[0].Arguments); got != `{"command":"ls -l"}` || a.ends[1].Arguments != nil || a.starts[0].ToolCallID != "c1" {
-		t.Errorf("the log says of the first hook %s, of the second %s, and of the call %q", got, a.ends[1].Arguments, a.starts[0].ToolCallID)
+	if got := string(a.ends[0].Arguments); got != `{"command":"ls -l"}` ||
+		a.ends[1].Arguments != nil || a.starts[0].ToolCallID != "c1" {
+		t.Errorf("the log says of the first hook %s, of the second %s, and of the call %q", got,
+			a.ends[1].Arguments, a.starts[0].ToolCallID)
 	}
-	if one, two := read(t, dir, "one"), read(t, dir, "two"); !strings.Contains(one, `"ls"`) || !strings.Contains(two, `"ls -l"`) {
+	if one, two := read(t, dir, "one"), read(t, dir, "two"); !strings.Contains(one, `"ls"`) ||
+		!strings.Contains(two, `"ls -l"`) {
 		t.Errorf("%s%s", one, two)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "never")); err == nil {
@@ -219,18 +239,24 @@ func TestRewriteAndOrder(t *testing.T) {
 	}
 	c := call()
 	c.RequestID, c.Fixed = "r2", true
-	if v, a := run(t, s, c); v.Allow || !strings.Contains(v.Reason, "cannot be changed") || len(a.ends) != 1 || a.ends[0].Allow || a.ends[0].Arguments != nil {
+	if v, a := run(t, s, c); v.Allow || !strings.Contains(v.Reason, "cannot be changed") ||
+		len(a.ends) != 1 || a.ends[0].Allow || a.ends[0].Arguments != nil {
 		t.Errorf("a rewrite where none is possible: %+v %+v", v, a.ends)
 	}
-	s, _ = newSet(t, consent.Hook{Event: consent.PromptSubmitted, Command: `echo '{"allow":true,"prompt":"better"}'`})
-	if v, a := run(t, s, consent.HookCall{Event: consent.PromptSubmitted, Prompt: "x"}); !v.Allow || v.Prompt != "better" || a.ends[0].Prompt != "better" {
+	s, _ = newSet(t, consent.Hook{
+		Event:   consent.PromptSubmitted,
+		Command: `echo '{"allow":true,"prompt":"better"}'`,
+	})
+	if v, a := run(t, s, consent.HookCall{Event: consent.PromptSubmitted, Prompt: "x"}); !v.Allow ||
+		v.Prompt != "better" || a.ends[0].Prompt != "better" {
 		t.Errorf("%+v %+v", v, a.ends)
 	}
 }
 
 // THREATS 59: the same request is decided once, with one line in the log.
 func TestThreat59AskedTwiceDecidedOnce(t *testing.T) {
-	s, dir := newSet(t, before(`echo x >> ran; cat >/dev/null; echo '{"allow":true,"arguments":{"command":"ls -l"}}'`))
+	s, dir := newSet(t,
+		before(`echo x >> ran; cat >/dev/null; echo '{"allow":true,"arguments":{"command":"ls -l"}}'`))
 	a := &audit{}
 	var wg sync.WaitGroup
 	for range 20 {
@@ -256,10 +282,14 @@ func TestThreat59AskedTwiceDecidedOnce(t *testing.T) {
 		}
 		return v
 	}
-	if v := ask(func(c *consent.HookCall) { c.Arguments = json.RawMessage(`{"command":"ls -l"}`) }); !v.Allow || v.Arguments != nil {
+	if v := ask(func(c *consent.HookCall) {
+		c.Arguments = json.RawMessage(`{"command":"ls -l"}`)
+	}); !v.Allow || v.Arguments != nil {
 		t.Errorf("what the hook made of it: %+v", v)
 	}
-	if v := ask(func(c *consent.HookCall) { c.Arguments = json.RawMessage(`{"command":"rm"}`) }); v.Allow {
+	if v := ask(func(c *consent.HookCall) {
+		c.Arguments = json.RawMessage(`{"command":"rm"}`)
+	}); v.Allow {
 		t.Errorf("other content under the same id: %+v", v)
 	}
 	if v := ask(func(c *consent.HookCall) { c.Tool = "shell" }); v.Allow {
@@ -354,7 +384,8 @@ func TestReasonsArePresentable(t *testing.T) {
 		t.Errorf("%q", v.Reason)
 	}
 	s, _ = newSet(t, before(`yes é | head -c 100000 | tr -d '\n' >&2; exit 2`))
-	if v, _ := run(t, s, call()); len(v.Reason) > consent.MaxReason || len(v.Reason) < consent.MaxReason-8 || !strings.HasSuffix(v.Reason, "é…") {
+	if v, _ := run(t, s, call()); len(v.Reason) > consent.MaxReason ||
+		len(v.Reason) < consent.MaxReason-8 || !strings.HasSuffix(v.Reason, "é…") {
 		t.Errorf("%d bytes, …%q", len(v.Reason), v.Reason[len(v.Reason)-8:])
 	}
 }

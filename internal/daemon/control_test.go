@@ -56,7 +56,8 @@ func runningAs(t *testing.T, dir string, c ControlConfig) (Client, *Control) {
 }
 
 func TestAskingTheServer(t *testing.T) {
-	for name, dir := range map[string]string{"short": "data", "too long for a socket": strings.Repeat("d", 100)} {
+	for name, dir := range map[string]string{"short": "data",
+		"too long for a socket": strings.Repeat("d", 100)} {
 		t.Run(name, func(t *testing.T) {
 			c := running(t, filepath.Join(t.TempDir(), dir), ControlConfig{
 				Link:   func() string { return "http://localhost:1/auth#t=X" },
@@ -74,10 +75,12 @@ func TestAskingTheServer(t *testing.T) {
 			if n, err := c.Logout(t.Context(), "ann"); err != nil || n != 3 {
 				t.Errorf("%d, %v", n, err)
 			}
-			if p, err := c.Prune(t.Context(), 48*time.Hour); err != nil || p != (Pruned{Sessions: 2, Before: 20, After: 10}) {
+			if p, err := c.Prune(t.Context(), 48*time.Hour); err != nil ||
+				p != (Pruned{Sessions: 2, Before: 20, After: 10}) {
 				t.Errorf("%+v, %v", p, err)
 			}
-			if _, err := c.Prune(t.Context(), time.Minute); err == nil || !strings.Contains(err.Error(), "the disk; is full") {
+			if _, err := c.Prune(t.Context(), time.Minute); err == nil ||
+				!strings.Contains(err.Error(), "the disk; is full") {
 				t.Errorf("%v", err)
 			}
 			if _, err := c.Prune(t.Context(), -time.Minute); err == nil {
@@ -101,7 +104,8 @@ func TestStopReturnsWhenTheServerHasEnded(t *testing.T) {
 		if err == nil && !held {
 			err = errors.New("the folder is not locked while the server ends")
 		}
-		ended <- errors.Join(err, os.Remove(filepath.Join(dir, "lock"))) // as far as another process can tell
+		// as far as another process can tell
+		ended <- errors.Join(err, os.Remove(filepath.Join(dir, "lock")))
 	}()
 	info, err := asked.Stop(t.Context())
 	if err := errors.Join(err, <-ended); err != nil || info.PID != os.Getpid() {
@@ -127,11 +131,13 @@ func TestStopIsAnsweredBeforeTheEnd(t *testing.T) {
 
 func TestNoServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	if _, err := (Client{Dir: dir}).Link(t.Context()); err == nil || !strings.Contains(err.Error(), "no webchat runs") {
+	if _, err := (Client{Dir: dir}).Link(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "no webchat runs") {
 		t.Errorf("%v", err)
 	}
 	c := running(t, dir, ControlConfig{})
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is in use by webchat with pid") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(),
+		"is in use by webchat with pid") {
 		t.Errorf("a second server: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "control")); err != nil {
@@ -149,7 +155,8 @@ func TestKilledServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Announce(Info{URL: "http://localhost:1", PID: 1}), f.lock.Close()); err != nil {
+	if err := errors.Join(f.Announce(Info{URL: "http://localhost:1", PID: 1}),
+		f.lock.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (Client{Dir: dir}).Link(t.Context()); !errors.Is(err, ErrNone) {
@@ -166,12 +173,14 @@ func TestServerInTrouble(t *testing.T) {
 		Open: func(context.Context, Opening) (string, error) {
 			return "", fmt.Errorf("%w: the disk is full", ErrUnable)
 		}})
-	if _, err := c.Open(t.Context(), Opening{}); !errors.Is(err, ErrUnable) || !strings.HasSuffix(err.Error(), ": nothing was shown: the disk is full") {
+	if _, err := c.Open(t.Context(), Opening{}); !errors.Is(err, ErrUnable) ||
+		!strings.HasSuffix(err.Error(), ": nothing was shown: the disk is full") {
 		t.Errorf("%v", err)
 	}
 	past, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	if _, err := c.Link(past); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("pid %d does not answer", os.Getpid())) || strings.Contains(err.Error(), "http:") {
+	if _, err := c.Link(past); err == nil || !strings.Contains(err.Error(),
+		fmt.Sprintf("pid %d does not answer", os.Getpid())) || strings.Contains(err.Error(), "http:") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "server.json")); err != nil {
@@ -180,7 +189,8 @@ func TestServerInTrouble(t *testing.T) {
 	if link, err := c.Link(t.Context()); err != nil || link == "" {
 		t.Errorf("%s, %v", link, err)
 	}
-	if _, err := c.Open(t.Context(), Opening{}); err == nil || strings.Contains(err.Error(), "pid 0") || strings.Contains(err.Error(), "webchat: ") {
+	if _, err := c.Open(t.Context(), Opening{}); err == nil ||
+		strings.Contains(err.Error(), "pid 0") || strings.Contains(err.Error(), "webchat: ") {
 		t.Errorf("%v", err)
 	}
 }

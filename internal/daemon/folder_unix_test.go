@@ -66,7 +66,8 @@ func TestSharedDataFolders(t *testing.T) {
 			if mend == nil {
 				t.Fatalf("it does not say what to run: %v", err)
 			}
-			if out, err := exec.Command("sh", "-c", strings.ReplaceAll(mend[1], "sudo ", "")).CombinedOutput(); err != nil {
+			if out, err := exec.Command("sh", "-c", strings.ReplaceAll(mend[1], "sudo ",
+				"")).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v %s", mend[1], err, out)
 			}
 			if err := MakeFolder(dir); err != nil {
@@ -83,8 +84,12 @@ func TestReclaim(t *testing.T) {
 		plant func(t *testing.T, token, elsewhere string) error
 		wants string // empty: it will do
 	}{
-		"our token": {func(_ *testing.T, token, _ string) error { return os.WriteFile(token, nil, 0o660) }, ""},
-		"our link":  {func(_ *testing.T, token, elsewhere string) error { return os.Symlink(elsewhere, token) }, ""},
+		"our token": {func(_ *testing.T, token, _ string) error {
+			return os.WriteFile(token, nil, 0o660)
+		}, ""},
+		"our link": {func(_ *testing.T, token, elsewhere string) error {
+			return os.Symlink(elsewhere, token)
+		}, ""},
 		"their token": {func(t *testing.T, token, _ string) error {
 			defer somebody(t, token)
 			return os.WriteFile(token, nil, 0o660)
@@ -97,7 +102,8 @@ func TestReclaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
 			token := filepath.Join(dir, "token")
-			if err := errors.Join(os.WriteFile(elsewhere, nil, 0o600), os.Chmod(elsewhere, 0o664), c.plant(t, token, elsewhere), os.Chmod(dir, 0o770|os.ModeSetgid)); err != nil {
+			if err := errors.Join(os.WriteFile(elsewhere, nil, 0o600), os.Chmod(elsewhere, 0o664),
+				c.plant(t, token, elsewhere), os.Chmod(dir, 0o770|os.ModeSetgid)); err != nil {
 				t.Fatal(err)
 			}
 			err := Reclaim(dir)
@@ -113,7 +119,8 @@ func TestReclaim(t *testing.T) {
 			if err = errors.Join(err, MakeFolder(dir)); err != nil {
 				t.Error(err)
 			}
-			if info, err := os.Lstat(token); err != nil || info.Mode().IsRegular() && info.Mode().Perm() != 0o600 {
+			if info, err := os.Lstat(token); err != nil || info.Mode().IsRegular() &&
+				info.Mode().Perm() != 0o600 {
 				t.Errorf("the token: %v %v", info, err)
 			}
 			if info, err := os.Stat(elsewhere); err != nil || info.Mode().Perm() != 0o664 {
@@ -130,7 +137,8 @@ func TestLinkedDataFolder(t *testing.T) {
 	if err := MakeFolder(real); err != nil {
 		t.Fatal(err)
 	}
-	for to, want := range map[string]string{real: "--data-dir " + real, filepath.Join(dir, "none"): "leads nowhere"} {
+	for to, want := range map[string]string{real: "--data-dir " + real,
+		filepath.Join(dir, "none"): "leads nowhere"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +157,8 @@ func TestSharedPlaceOfTheSocket(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 100))
 	place := sockets(dir)[1]
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(filepath.Dir(place), 0o700), os.Chmod(filepath.Dir(place), 0o777)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(filepath.Dir(place), 0o700),
+		os.Chmod(filepath.Dir(place), 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := Listen(t.Context(), ControlConfig{Dir: dir}); err == nil {

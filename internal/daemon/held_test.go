@@ -31,12 +31,21 @@ func TestHeld(t *testing.T) {
 		do   func(t *testing.T, dir string)
 		want error
 	}{
-		"nothing":       {func(*testing.T, string) {}, nil},
-		"the lock":      {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "lock")) }, nil},
-		"the folder":    {remove, errRemoved},
-		"made anew":     {func(t *testing.T, dir string) { remove(t, dir); second(t, second(t, dir).leave(t)) }, ErrTaken},
-		"let go again":  {func(t *testing.T, dir string) { remove(t, dir); second(t, dir).leave(t) }, nil},
-		"another empty": {func(t *testing.T, dir string) { remove(t, dir); _ = os.Mkdir(dir, 0o700) }, errReplaced},
+		"nothing":    {func(*testing.T, string) {}, nil},
+		"the lock":   {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "lock")) }, nil},
+		"the folder": {remove, errRemoved},
+		"made anew": {func(t *testing.T, dir string) {
+			remove(t, dir)
+			second(t, second(t, dir).leave(t))
+		}, ErrTaken},
+		"let go again": {func(t *testing.T, dir string) {
+			remove(t, dir)
+			second(t, dir).leave(t)
+		}, nil},
+		"another empty": {func(t *testing.T, dir string) {
+			remove(t, dir)
+			_ = os.Mkdir(dir, 0o700)
+		}, errReplaced},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")

@@ -11,7 +11,8 @@ import (
 func TestLendingAConnection(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	ended := make(chan error, 1)
-	c := running(t, dir, ControlConfig{Lend: func(folder string) (func(context.Context, io.ReadWriteCloser) error, error) {
+	c := running(t, dir, ControlConfig{Lend: func(folder string) (func(context.Context,
+		io.ReadWriteCloser) error, error) {
 		if folder != "/home/me/relay & co" {
 			return nil, errors.New("it works elsewhere")
 		}
@@ -36,13 +37,16 @@ func TestLendingAConnection(t *testing.T) {
 	if err := errors.Join(<-ended, conn.Close()); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Lend(t.Context(), "/other"); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "it works elsewhere") {
+	if _, err := c.Lend(t.Context(), "/other"); !errors.Is(err, ErrRefused) ||
+		!strings.Contains(err.Error(), "it works elsewhere") {
 		t.Errorf("another folder: %v", err)
 	}
-	if _, err := (Client{Dir: dir, Token: "wrong"}).Lend(t.Context(), "/home/me/relay & co"); !errors.Is(err, ErrRefused) {
+	if _, err := (Client{Dir: dir, Token: "wrong"}).Lend(t.Context(),
+		"/home/me/relay & co"); !errors.Is(err, ErrRefused) {
 		t.Errorf("without the token: %v", err)
 	}
-	if _, err := (Client{Dir: t.TempDir(), Token: "secret"}).Lend(t.Context(), "/work"); !errors.Is(err, ErrNone) {
+	if _, err := (Client{Dir: t.TempDir(), Token: "secret"}).Lend(t.Context(),
+		"/work"); !errors.Is(err, ErrNone) {
 		t.Errorf("without a server: %v", err)
 	}
 }
@@ -51,7 +55,8 @@ func TestTheEndOfTheServerEndsLentConnections(t *testing.T) {
 	begun, gone := make(chan struct{}), make(chan struct{})
 	var conn *Lent
 	t.Run("server", func(t *testing.T) {
-		c := running(t, t.TempDir()+"/data", ControlConfig{Lend: func(string) (func(context.Context, io.ReadWriteCloser) error, error) {
+		c := running(t, t.TempDir()+"/data", ControlConfig{Lend: func(string) (func(context.Context,
+			io.ReadWriteCloser) error, error) {
 			return func(ctx context.Context, conn io.ReadWriteCloser) error {
 				close(begun)
 				<-ctx.Done()

@@ -16,7 +16,8 @@ func TestListenersHaveBothFamilies(t *testing.T) {
 	}
 	defer other.Close()
 	taken := other.Addr().(*net.TCPAddr).Port
-	list, port, err := Listeners(t.Context(), Where{Flag: "--listen", Address: "localhost:" + strconv.Itoa(taken)}, nil)
+	list, port, err := Listeners(t.Context(), Where{Flag: "--listen", Address: "localhost:" +
+		strconv.Itoa(taken)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,8 @@ func TestListenersHaveBothFamilies(t *testing.T) {
 		t.Errorf("%d is taken; it listens on %d", taken, port)
 	}
 	for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
-		if list, port, err := Listeners(t.Context(), Where{"--listen", host + ":" + strconv.Itoa(taken), true}, nil); err == nil {
+		if list, port, err := Listeners(t.Context(), Where{"--listen", host + ":" + strconv.Itoa(taken),
+			true}, nil); err == nil {
 			CloseAll(list)
 			t.Errorf("%s: %d was asked for and is taken; it listens on %d", host, taken, port)
 		}

@@ -13,14 +13,16 @@ import (
 )
 
 // odd are a program and a variable with everything that a definition has to escape.
-var odd = ServiceConfig{Program: []string{"/opt/my apps/webchat", "serve", `--workspace=/home/me/50% "off" \ $HOME <&>`}, Set: []string{"PATH=/usr/bin:/home/me/100%/bin"}}
+var odd = ServiceConfig{Program: []string{"/opt/my apps/webchat", "serve",
+	`--workspace=/home/me/50% "off" \ $HOME <&>`}, Set: []string{"PATH=/usr/bin:/home/me/100%/bin"}}
 
 func TestUnitIsWhatSystemdReads(t *testing.T) {
 	c := odd
 	c.System, c.ConfigHome = "linux", t.TempDir()
 	text := unitText(NewService(c))
 	for _, want := range []string{
-		`ExecStart="/opt/my apps/webchat" "serve" "--workspace=/home/me/50%% \"off\" \\ $$HOME <&>"` + "\n",
+		`ExecStart="/opt/my apps/webchat" "serve" "--workspace=/home/me/50%% \"off\" \\ $$HOME <&>"` +
+			"\n",
 		`Environment="PATH=/usr/bin:/home/me/100%%/bin"` + "\n",
 	} {
 		if !strings.Contains(text, want) {
@@ -63,19 +65,26 @@ func TestAgentIsAPropertyList(t *testing.T) {
 			strs = append(strs, s)
 		}
 	}
-	want := append(append([]string{serviceName}, c.Program...), "/usr/bin:/home/me/100%/bin", "/Users/me/Library/Logs/webchat.log")
+	want := append(append([]string{serviceName}, c.Program...), "/usr/bin:/home/me/100%/bin",
+		"/Users/me/Library/Logs/webchat.log")
 	if strings.Join(strs, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q, want %q", strs, want)
 	}
 }
 
 func TestOtherSystemsAreToldWhatToDo(t *testing.T) {
-	for system, want := range map[string]string{"windows": "schtasks /Create /SC ONLOGON", "openbsd": `"/opt/webchat" "serve"`} {
+	for system, want := range map[string]string{"windows": "schtasks /Create /SC ONLOGON",
+		"openbsd": `"/opt/webchat" "serve"`} {
 		var out bytes.Buffer
-		s := NewService(ServiceConfig{System: system, Program: []string{"/opt/webchat", "serve"}, Out: &out})
+		s := NewService(ServiceConfig{
+			System:  system,
+			Program: []string{"/opt/webchat", "serve"},
+			Out:     &out,
+		})
 		for _, do := range []func(context.Context) error{s.Install, s.Remove, s.Status} {
 			out.Reset()
-			if err := do(t.Context()); err != nil || !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "Nothing was changed") {
+			if err := do(t.Context()); err != nil || !strings.Contains(out.String(), want) ||
+				!strings.Contains(out.String(), "Nothing was changed") {
 				t.Errorf("%s: %v, %s", system, err, out.String())
 			}
 		}

@@ -24,7 +24,8 @@ func TestCharset(t *testing.T) {
 	} {
 		b.write("f.txt", text)
 		res := b.call(RenderFile, "path", "f.txt")
-		if got := b.output(res).Meta().MimeType; got != "text/plain; charset="+want || b.bytes(res) != text {
+		if got := b.output(res).Meta().MimeType; got != "text/plain; charset="+want ||
+			b.bytes(res) != text {
 			t.Errorf("%.20q: %s", text, got)
 		}
 	}
@@ -45,14 +46,17 @@ func TestLinesOfWideText(t *testing.T) {
 	b.write("w.txt", wideText(text))
 	res := b.call(RenderFile, "path", "w.txt")
 	m := b.output(res).Meta()
-	if want := readSize/4 + 3; m.TotalLines != want || m.EndLine != want || m.Binary || b.bytes(res) != wideText(text) || b.output(res).Text().TotalLines() != want {
+	if want := readSize/4 + 3; m.TotalLines != want || m.EndLine != want || m.Binary ||
+		b.bytes(res) != wideText(text) || b.output(res).Text().TotalLines() != want {
 		t.Errorf("%+v", m)
 	}
 	res = b.call(RenderFile, "path", "w.txt", "startLine", 2, "endLine", 3)
-	if got := b.bytes(res); got != "two 𝄞\nĊ𝄞x\n" || b.output(res).Meta().MimeType != "text/plain; charset=utf-8" {
+	if got := b.bytes(res); got != "two 𝄞\nĊ𝄞x\n" ||
+		b.output(res).Meta().MimeType != "text/plain; charset=utf-8" {
 		t.Errorf("%q %+v", got, b.output(res).Meta())
 	}
-	for _, binary := range []string{"\xff\xfe\x00\x00a\x00\x00\x00", "\x00\x01\x02\x03", "a\x00\x01\x00", "\xff\xfe\x00\x00", "\x7fELF\x02\x01\x01\x00"} {
+	for _, binary := range []string{"\xff\xfe\x00\x00a\x00\x00\x00", "\x00\x01\x02\x03",
+		"a\x00\x01\x00", "\xff\xfe\x00\x00", "\x7fELF\x02\x01\x01\x00"} {
 		b.write("b.bin", binary)
 		if m := b.output(b.call(RenderFile, "path", "b.bin")).Meta(); !m.Binary {
 			t.Errorf("%q is a text in %s", binary, m.MimeType)

@@ -29,19 +29,22 @@ func TestCommandCompletes(t *testing.T) {
 		{"no-such-command-x 2>/dev/null", "Command completed (exit 127, 0 lines)", ""},
 		{"cat", "Command completed (exit 0, 0 lines)", ""},
 		{"seq 200 | tail -1; seq 199", "Command completed (exit 0, 200 lines)", ""},
-		{"printf '\\377\\000\\033[31mred\\r\\n'", "Command completed (exit 0, 1 line)", "\xff\x00\x1b[31mred\r\n"},
+		{"printf '\\377\\000\\033[31mred\\r\\n'", "Command completed (exit 0, 1 line)",
+			"\xff\x00\x1b[31mred\r\n"},
 	} {
 		b.told = nil
 		res := b.call(RunCommand, "command", test.command)
 		o := b.output(res)
 		m := o.Meta()
-		if res.Type != agent.Success || res.TextForModel != test.text || test.out != "" && b.bytes(res) != test.out {
+		if res.Type != agent.Success || res.TextForModel != test.text || test.out != "" &&
+			b.bytes(res) != test.out {
 			t.Errorf("%s: %+v %q", test.command, res, b.bytes(res))
 		}
 		if n := cost(t, res.TextForModel); n > 12 {
 			t.Errorf("%d tokens: %s", n, res.TextForModel)
 		}
-		if m.Type != outputs.Terminal || m.Command != test.command || m.Cwd != b.dir || m.ExitCode == nil || *m.ExitCode != *res.Telemetry.ExitCode || m.TimedOut ||
+		if m.Type != outputs.Terminal || m.Command != test.command || m.Cwd != b.dir ||
+			m.ExitCode == nil || *m.ExitCode != *res.Telemetry.ExitCode || m.TimedOut ||
 			m.SessionID != "s1" || m.ToolCallID != "call-1" || !o.Complete() {
 			t.Errorf("%s: %+v", test.command, m)
 		}
@@ -57,7 +60,8 @@ func TestCommandAsks(t *testing.T) {
 	command := "echo \u202e hi;\nrm -rf ./nothing"
 	a := b.plan(RunCommand, "command", command, "cwd", "sub")
 	p := a.Ask
-	if p == nil || p.Kind != agent.KindShell || p.Action != "run a command" || p.Resource != command || p.Cwd != filepath.Join(b.dir, "sub") ||
+	if p == nil || p.Kind != agent.KindShell || p.Action != "run a command" || p.Resource != command ||
+		p.Cwd != filepath.Join(b.dir, "sub") ||
 		p.Digest != a.Digest || p.Sensitive || p.ToolName != RunCommand || p.ToolCallID != "call-1" {
 		t.Errorf("%+v", p)
 	}
@@ -74,20 +78,24 @@ func TestCommandFolder(t *testing.T) {
 	b.write("sub/x", "")
 	b.link("/", "away")
 	b.link("sub", "near")
-	for cwd, want := range map[string]string{"": b.dir, "sub": b.dir + "/sub", "near": b.dir + "/sub", filepath.Join(b.dir, "sub"): b.dir + "/sub", ".": b.dir} {
-		if got := b.bytes(b.call(RunCommand, "command", "pwd; echo $PWD", "cwd", cwd)); got != want+"\n"+want+"\n" {
+	for cwd, want := range map[string]string{"": b.dir, "sub": b.dir + "/sub", "near": b.dir + "/sub",
+		filepath.Join(b.dir, "sub"): b.dir + "/sub", ".": b.dir} {
+		if got := b.bytes(b.call(RunCommand, "command", "pwd; echo $PWD", "cwd", cwd)); got != want+"\n"+
+			want+"\n" {
 			t.Errorf("%q: %q", cwd, got)
 		}
 	}
 	for cwd, want := range map[string]string{
-		"..": "That path leaves the workspace.", "away": "That path leaves", "/tmp": "That path leaves", "sub/x": "x is a file, and commands run in folders.", "none": "There is no folder none in ",
+		"..": "That path leaves the workspace.", "away": "That path leaves", "/tmp": "That path leaves",
+		"sub/x": "x is a file, and commands run in folders.", "none": "There is no folder none in ",
 	} {
 		if got := b.refused(RunCommand, "command", "pwd", "cwd", cwd); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s", cwd, got)
 		}
 	}
 	a := b.plan(RunCommand, "command", "pwd", "cwd", "near")
-	if err := errors.Join(os.Remove(filepath.Join(b.dir, "near")), os.Symlink(".", filepath.Join(b.dir, "near"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(b.dir, "near")),
+		os.Symlink(".", filepath.Join(b.dir, "near"))); err != nil {
 		t.Fatal(err)
 	}
 	if res := b.run(b.ctx(), a); res.Type != agent.Failed || res.Telemetry != nil {
@@ -97,12 +105,15 @@ func TestCommandFolder(t *testing.T) {
 
 func TestCommandEnvironment(t *testing.T) {
 	b := newBench(t, func(c *Config) {
-		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "WEBCHAT_PROVIDER_KEY=1", "webchat_x=1", "ACME=provider", "GITHUB_TOKEN=1", "DATABASE_URL=1",
-			"MY_VAR_KEY=mine", "WEBCHAT_TOKEN=1", "NO_COLOR=1", "TERM=dumb", "COLUMNS=7", "PWD=/old", "OLDPWD=/older", "LANG=C", "CACHE=redis://:" + "pass@localhost", "EMPTY="}
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "WEBCHAT_PROVIDER_KEY=1",
+			"webchat_x=1", "ACME=provider", "GITHUB_TOKEN=1", "DATABASE_URL=1",
+			"MY_VAR_KEY=mine", "WEBCHAT_TOKEN=1", "NO_COLOR=1", "TERM=dumb", "COLUMNS=7", "PWD=/old",
+			"OLDPWD=/older", "LANG=C", "CACHE=redis://:" + "pass@localhost", "EMPTY="}
 		c.EnvAllow = []string{"MY_VAR_KEY", "WEBCHAT_TOKEN"}
 		c.EnvDeny = []string{"ACME"}
 	})
-	agents := []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "MY_VAR_KEY=mine", "LANG=C", "EMPTY=",
+	agents := []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "MY_VAR_KEY=mine", "LANG=C",
+		"EMPTY=",
 		"CLICOLOR_FORCE=1", "FORCE_COLOR=1", "TERM=xterm-256color", "COLUMNS=120", "PWD=" + b.dir}
 	withheld := []string{"ACME", "CACHE", "DATABASE_URL", "GITHUB_TOKEN"}
 	const list = "ACME, CACHE, DATABASE_URL, GITHUB_TOKEN"
@@ -112,10 +123,14 @@ func TestCommandEnvironment(t *testing.T) {
 		withheld []string
 		log      string
 	}{
-		"an agent's":              {agent.CallInfo{By: event.ByAgent}, agents, withheld, "Withheld: " + list},
-		"of no call":              {agent.CallInfo{}, agents, withheld, "Withheld: " + list},
-		"an agent's, by the user": {agent.CallInfo{By: event.ByUser}, agents, withheld, "Withheld, because the agent had asked for this command: " + list},
-		"the user's":              {agent.CallInfo{By: event.ByUser, Typed: true}, append([]string{"GITHUB_TOKEN=1", "DATABASE_URL=1", "CACHE=redis://:" + "pass@localhost"}, agents...), nil, ""},
+		"an agent's": {agent.CallInfo{By: event.ByAgent}, agents, withheld, "Withheld: " +
+			list},
+		"of no call": {agent.CallInfo{}, agents, withheld, "Withheld: " + list},
+		"an agent's, by the user": {agent.CallInfo{By: event.ByUser}, agents, withheld,
+			"Withheld, because the agent had asked for this command: " + list},
+		"the user's": {agent.CallInfo{By: event.ByUser, Typed: true},
+			append([]string{"GITHUB_TOKEN=1", "DATABASE_URL=1", "CACHE=redis://:" + "pass@localhost"},
+				agents...), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := agent.WithCall(context.Background(), x.call)
@@ -125,7 +140,10 @@ func TestCommandEnvironment(t *testing.T) {
 			}
 			res := b.run(ctx, a)
 			got := strings.Split(strings.TrimSpace(b.bytes(res)), "\n")
-			got = slices.DeleteFunc(got, func(kv string) bool { return strings.HasPrefix(kv, "_=") || strings.HasPrefix(kv, "SHLVL=") }) // the shell's own
+			// the shell's own
+			got = slices.DeleteFunc(got, func(kv string) bool {
+				return strings.HasPrefix(kv, "_=") || strings.HasPrefix(kv, "SHLVL=")
+			})
 			slices.Sort(got)
 			slices.Sort(x.want)
 			if !slices.Equal(got, x.want) {
@@ -139,13 +157,15 @@ func TestCommandEnvironment(t *testing.T) {
 }
 
 func TestShell(t *testing.T) {
-	for configured, want := range map[string]string{"": "sh", "/usr/sbin/nologin": "sh", "/bin/false": "sh", "/bin/bash": "/bin/bash"} {
+	for configured, want := range map[string]string{"": "sh", "/usr/sbin/nologin": "sh",
+		"/bin/false": "sh", "/bin/bash": "/bin/bash"} {
 		if got := shell(configured); got != want {
 			t.Errorf("%q: %s", configured, got)
 		}
 	}
 	b := newBench(t, func(c *Config) { c.Shell = "/no/such/shell" })
-	if res := b.call(RunCommand, "command", "echo hi"); res.Type != agent.Success || b.bytes(res) != "hi\n" {
+	if res := b.call(RunCommand, "command", "echo hi"); res.Type != agent.Success ||
+		b.bytes(res) != "hi\n" {
 		t.Errorf("%+v", res)
 	}
 	dir := t.TempDir()
@@ -230,8 +250,10 @@ func TestThreat50CommandAborted(t *testing.T) {
 	}
 	cancel()
 	<-done
-	if err != nil || res.Type != agent.Failed || res.Code() != "aborted" || !strings.HasPrefix(res.TextForModel, "Command stopped after ") ||
-		!strings.HasPrefix(res.Error, "stopped after 0:0") || !strings.HasSuffix(res.Error, " processes ended") {
+	if err != nil || res.Type != agent.Failed || res.Code() != "aborted" ||
+		!strings.HasPrefix(res.TextForModel, "Command stopped after ") ||
+		!strings.HasPrefix(res.Error, "stopped after 0:0") ||
+		!strings.HasSuffix(res.Error, " processes ended") {
 		t.Errorf("%+v, %v", res, err)
 	}
 	m := b.output(res).Meta()
@@ -248,8 +270,11 @@ func TestThreat50CommandAborted(t *testing.T) {
 func TestCommandTimesOut(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.CommandTimeout = 300 * time.Millisecond })
 	mark := fmt.Sprintf("600.%d", time.Now().UnixNano())
-	res := b.call(RunCommand, "command", "sleep "+mark+` & trap 'exit 0' TERM; while :; do sleep 0.01; done`)
-	if res.Type != agent.Failed || res.Code() != "timeout" || !strings.HasPrefix(res.TextForModel, "Command timed out after ") || !strings.HasPrefix(res.Error, "timed out after ") {
+	res := b.call(RunCommand, "command", "sleep "+mark+
+		` & trap 'exit 0' TERM; while :; do sleep 0.01; done`)
+	if res.Type != agent.Failed || res.Code() != "timeout" ||
+		!strings.HasPrefix(res.TextForModel, "Command timed out after ") ||
+		!strings.HasPrefix(res.Error, "timed out after ") {
 		t.Errorf("%+v", res)
 	}
 	if m := b.output(res).Meta(); !m.TimedOut || m.ExitCode != nil {
@@ -273,7 +298,8 @@ func TestThreat50LeftRunningEndsWithTheSession(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	list := pids(t, b.bytes(res))
-	for _, want := range []string{"Left running, to be ended with this session:", "sleep 601", "sleep 602", strconv.Itoa(list[1])} {
+	for _, want := range []string{"Left running, to be ended with this session:", "sleep 601",
+		"sleep 602", strconv.Itoa(list[1])} {
 		if !strings.Contains(res.SessionLog, want) {
 			t.Errorf("%q is not in %q", want, res.SessionLog)
 		}
@@ -346,13 +372,17 @@ func TestFlood(t *testing.T) {
 	res := b.call(RunCommand, "command", "echo first; yes | head -c 67108864; echo last")
 	o := b.output(res)
 	m := o.Meta()
-	if !m.Truncated || m.Gap == nil || o.Size() != 67108864+11 || res.Telemetry.Bytes != o.Size() || m.TotalLines != 33554432+2 {
+	if !m.Truncated || m.Gap == nil || o.Size() != 67108864+11 || res.Telemetry.Bytes != o.Size() ||
+		m.TotalLines != 33554432+2 {
 		t.Errorf("%+v of %d bytes", m, o.Size())
 	}
-	if got := b.bytes(res); !strings.HasPrefix(got, "first\ny\n") || !strings.HasSuffix(got, "y\nlast\n") {
+	if got := b.bytes(res); !strings.HasPrefix(got, "first\ny\n") ||
+		!strings.HasSuffix(got, "y\nlast\n") {
 		t.Errorf("%.20q", got)
 	}
-	if !strings.HasPrefix(res.SessionLog, "Left out: 6") || res.TextForModel != "Command completed (exit 0, 33554434 lines)" || cost(t, res.TextForModel) > 15 {
+	if !strings.HasPrefix(res.SessionLog, "Left out: 6") ||
+		res.TextForModel != "Command completed (exit 0, 33554434 lines)" ||
+		cost(t, res.TextForModel) > 15 {
 		t.Errorf("%+v", res)
 	}
 	if !res.Telemetry.TokensEstimated || res.Telemetry.TokensShown == 0 {
@@ -376,7 +406,8 @@ func TestNoBudget(t *testing.T) {
 		}
 		defer w.Complete(nil)
 	}
-	if got := b.refused(RunCommand, "command", "touch ran"); !strings.HasPrefix(got, "The command was not run: ") {
+	if got := b.refused(RunCommand, "command", "touch ran"); !strings.HasPrefix(got,
+		"The command was not run: ") {
 		t.Error(got)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
@@ -388,7 +419,9 @@ func TestNoBudget(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for d, want := range map[time.Duration]string{80 * time.Millisecond: "80 ms", 1400 * time.Millisecond: "1 s", 10*time.Minute + 100*time.Millisecond: "10 min", 75 * time.Second: "1:15 min"} {
+	for d, want := range map[time.Duration]string{80 * time.Millisecond: "80 ms",
+		1400 * time.Millisecond: "1 s", 10*time.Minute + 100*time.Millisecond: "10 min",
+		75 * time.Second: "1:15 min"} {
 		if got := short(d); got != want {
 			t.Errorf("%v: %s", d, got)
 		}

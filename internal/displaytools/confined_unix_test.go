@@ -13,8 +13,8 @@ import (
 	"webchat/internal/agent"
 )
 
-// Rows 40 to 43 of THREATS (45 is TestThreat45HugeFile, 46 TestThreat46Sensitive): what is not a file of the workspace is not read, by
-// neither tool, and nothing of it is kept.
+// Rows 40 to 43 of THREATS (45 is TestThreat45HugeFile, 46 TestThreat46Sensitive): what is not a
+// file of the workspace is not read, by neither tool, and nothing of it is kept.
 func TestConfinement(t *testing.T) {
 	b := newBench(t, nil)
 	outside := real(t, t.TempDir())

@@ -46,7 +46,8 @@ func TestBytesAreKept(t *testing.T) {
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			lines++
 		}
-		if m.Type != outputs.File || m.Path != name || m.TotalLines != lines || m.StartLine != 1 || m.EndLine != lines || m.Truncated ||
+		if m.Type != outputs.File || m.Path != name || m.TotalLines != lines || m.StartLine != 1 ||
+			m.EndLine != lines || m.Truncated ||
 			m.Binary != (name == "bytes.bin") || m.SessionID != "s1" || m.ToolCallID != "call-1" {
 			t.Errorf("%s: %+v", name, m)
 		}
@@ -75,14 +76,16 @@ func TestLineRanges(t *testing.T) {
 	} {
 		res := b.call(RenderFile, test.args...)
 		m := b.output(res).Meta()
-		if got := b.bytes(res); got != test.want || m.StartLine != test.from || m.EndLine != test.to || !strings.HasSuffix(res.TextForModel, test.says) {
+		if got := b.bytes(res); got != test.want || m.StartLine != test.from || m.EndLine != test.to ||
+			!strings.HasSuffix(res.TextForModel, test.says) {
 			t.Errorf("%v: %q, %+v, %s", test.args, got, m, res.TextForModel)
 		}
 		if total := strings.Count(text, "\n"); test.args[1] == "f.go" && m.TotalLines != total {
 			t.Errorf("%v: total %d", test.args, m.TotalLines)
 		}
 	}
-	if got := b.refused(RenderFile, "path", "f.go", "startLine", 60); got != "f.go has 50 lines, so there is no line 60. Ask for lines from 1 to 50." {
+	if got := b.refused(RenderFile, "path", "f.go", "startLine",
+		60); got != "f.go has 50 lines, so there is no line 60. Ask for lines from 1 to 50." {
 		t.Error(got)
 	}
 }
@@ -106,13 +109,16 @@ func TestLanguageAndKind(t *testing.T) {
 			t.Errorf("%s as %q: %q %s", test.path, test.highlight, m.Highlight, m.MimeType)
 		}
 	}
-	if got := b.call(RenderFile, "path", "x.bin").TextForModel; got != "Displayed x.bin to user (binary)" {
+	if got := b.call(RenderFile, "path",
+		"x.bin").TextForModel; got != "Displayed x.bin to user (binary)" {
 		t.Error(got)
 	}
-	if got := b.refused(RenderFile, "path", "main.go", "highlight", `"><script>`); !strings.Contains(got, "does not know the language") {
+	if got := b.refused(RenderFile, "path", "main.go", "highlight",
+		`"><script>`); !strings.Contains(got, "does not know the language") {
 		t.Error(got)
 	}
-	if got := b.refused(RenderFile, "path", "x.bin", "startLine", 1); !strings.Contains(got, "x.bin is not text, so it has no lines") {
+	if got := b.refused(RenderFile, "path", "x.bin", "startLine", 1); !strings.Contains(got,
+		"x.bin is not text, so it has no lines") {
 		t.Error(got)
 	}
 }
@@ -123,9 +129,12 @@ func TestPathsInside(t *testing.T) {
 	b.link("sub/dir", "short")
 	b.link(filepath.Join(b.dir, "sub/dir/ok.txt"), "absolute-link")
 	b.link(b.dir, "self")
-	for _, path := range []string{"sub/dir/ok.txt", "./sub//dir/./ok.txt", filepath.Join(b.dir, "sub/dir/ok.txt"), "short/ok.txt", "absolute-link", "self/self/short/ok.txt"} {
+	for _, path := range []string{"sub/dir/ok.txt", "./sub//dir/./ok.txt",
+		filepath.Join(b.dir, "sub/dir/ok.txt"), "short/ok.txt", "absolute-link",
+		"self/self/short/ok.txt"} {
 		res := b.call(RenderFile, "path", path)
-		if res.Type != agent.Success || b.bytes(res) != "fine" || b.output(res).Meta().Path != "sub/dir/ok.txt" {
+		if res.Type != agent.Success || b.bytes(res) != "fine" ||
+			b.output(res).Meta().Path != "sub/dir/ok.txt" {
 			t.Errorf("%s: %+v", path, res)
 		}
 	}
@@ -145,12 +154,14 @@ func TestWorkspaceBehindALink(t *testing.T) {
 	})
 	b.dir = filepath.Join(parent, "real")
 	b.write("a.txt", "x")
-	for _, path := range []string{filepath.Join(parent, "ws/a.txt"), filepath.Join(parent, "real/a.txt"), "~/ws/a.txt"} {
+	for _, path := range []string{filepath.Join(parent, "ws/a.txt"),
+		filepath.Join(parent, "real/a.txt"), "~/ws/a.txt"} {
 		if res := b.call(RenderFile, "path", path); res.Type != agent.Success {
 			t.Errorf("%s: %+v", path, res)
 		}
 	}
-	if got := b.refused(RenderFile, "path", filepath.Join(parent, "ws/zzzzzzzz")); got != "There is no zzzzzzzz in ~/real." {
+	if got := b.refused(RenderFile, "path", filepath.Join(parent,
+		"ws/zzzzzzzz")); got != "There is no zzzzzzzz in ~/real." {
 		t.Error(got)
 	}
 }
@@ -187,14 +198,18 @@ func TestPathsRefused(t *testing.T) {
 		b.dir + "-other":                 out,
 		"ok\x00.png":                     "path must not hold a NUL character",
 		"a/b/c":                          "There is no a/b/c in " + shown + ".",
-		"RAEDME.md":                      "There is no RAEDME.md in " + shown + ". The nearest are: README.md",
-		"raemde.md":                      "There is no raemde.md in " + shown + ". The nearest are: README.md",
-		"porc.go":                        "There is no porc.go in " + shown + ". The nearest are: internal/proc/proc.go",
-		"proc.go":                        "There is no proc.go in " + shown + ". The nearest are: internal/proc/proc.go",
-		"readme":                         "There is no readme in " + shown + ". The nearest are: README.md",
-		strings.Repeat("n", 5000):        "There is no " + strings.Repeat("n", tryLength) + "… in " + shown + ".",
-		"  ":                             "path is missing: give it as a string that is not empty",
-		"round":                          "round is a link that leads back to itself. Mend the link.",
+		"RAEDME.md": "There is no RAEDME.md in " + shown +
+			". The nearest are: README.md",
+		"raemde.md": "There is no raemde.md in " + shown + ". The nearest are: README.md",
+		"porc.go": "There is no porc.go in " + shown +
+			". The nearest are: internal/proc/proc.go",
+		"proc.go": "There is no proc.go in " + shown +
+			". The nearest are: internal/proc/proc.go",
+		"readme": "There is no readme in " + shown + ". The nearest are: README.md",
+		strings.Repeat("n", 5000): "There is no " + strings.Repeat("n", tryLength) + "… in " + shown +
+			".",
+		"  ":    "path is missing: give it as a string that is not empty",
+		"round": "round is a link that leads back to itself. Mend the link.",
 	} {
 		for _, tool := range []string{RenderFile, DisplayImage} {
 			if got := b.refused(tool, "path", path); got != want {
@@ -233,7 +248,8 @@ func TestThreat45HugeFile(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	res := b.call(RenderFile, "path", "huge.log")
 	runtime.ReadMemStats(&after)
-	if n := after.TotalAlloc - before.TotalAlloc; n > 20<<20 { // all that was ever allocated, garbage included
+	// all that was ever allocated, garbage included
+	if n := after.TotalAlloc - before.TotalAlloc; n > 20<<20 {
 		t.Errorf("%d bytes were allocated to show a file of %d", n, size)
 	}
 	o := b.output(res)
@@ -253,8 +269,8 @@ func TestThreat45HugeFile(t *testing.T) {
 	}
 }
 
-// The user sees the beginning of a large text while the rest is read, and what was read when that was
-// stopped. What may be more than lines comes as a whole.
+// The user sees the beginning of a large text while the rest is read, and what was read when that
+// was stopped. What may be more than lines comes as a whole.
 func TestShownWhileRead(t *testing.T) {
 	b := newBench(t, nil)
 	b.write("large.log", strings.Repeat("one line\n", early/9+1))
@@ -287,7 +303,8 @@ func TestShownWhileRead(t *testing.T) {
 	if !growing || p.Bytes != readSize || p.Lines != readSize/9+1 {
 		t.Errorf("first seen: %+v, growing: %v", p, growing)
 	}
-	if want := "Displayed large.log to user (1864136 lines)"; res.TextForModel != want || b.output(res).ID() != outputs.ID(p.OutputID) {
+	if want := "Displayed large.log to user (1864136 lines)"; res.TextForModel != want ||
+		b.output(res).ID() != outputs.ID(p.OutputID) {
 		t.Errorf("%q of %s, not %q of %s", res.TextForModel, b.output(res).ID(), want, p.OutputID)
 	}
 	p, _, res = first("large.log", true)
@@ -295,7 +312,8 @@ func TestShownWhileRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := o.Meta(); res.Code() != "aborted" || !o.Complete() || o.Size() != readSize || m.Unread != early/9*9+9-readSize || !m.Truncated {
+	if m := o.Meta(); res.Code() != "aborted" || !o.Complete() || o.Size() != readSize ||
+		m.Unread != early/9*9+9-readSize || !m.Truncated {
 		t.Errorf("stopped: %+v, %d bytes of %+v", res, o.Size(), m)
 	}
 	for _, name := range []string{"short.log", "wide.log", "binary"} {
@@ -324,7 +342,8 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Chmod(b.write("mine", "x"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.refused(RenderFile, "path", "mine"); !strings.Contains(got, "its permissions forbid it") {
+	if got := b.refused(RenderFile, "path", "mine"); !strings.Contains(got,
+		"its permissions forbid it") {
 		t.Error(got)
 	}
 }

@@ -46,7 +46,8 @@ func TestFaultF6FloodSoak(t *testing.T) {
 	if m := o.Meta(); !m.Truncated || m.Gap == nil || o.Size() != 1<<30+11 {
 		t.Errorf("%+v of %d bytes", m, o.Size())
 	}
-	if got := b.bytes(res); !strings.HasPrefix(got, "first\ny\n") || !strings.HasSuffix(got, "y\nlast\n") {
+	if got := b.bytes(res); !strings.HasPrefix(got, "first\ny\n") ||
+		!strings.HasSuffix(got, "y\nlast\n") {
 		t.Errorf("%.20q", got)
 	}
 	if grown := rss(t) - before; grown > budget+64<<20 {

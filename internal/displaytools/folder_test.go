@@ -36,25 +36,31 @@ func TestFolderIsListed(t *testing.T) {
 		n := strings.Count(want, "\n")
 		m := b.output(res).Meta()
 		for i, name := range strings.SplitAfter(want, "\n")[:n] {
-			e, size := m.Entries[i], strings.HasSuffix(name, ".go\n") || strings.HasSuffix(name, ".md\n") || name == ".env\n"
-			if len(m.Entries) != n || e.Modified.IsZero() || size && e.Size != int64(len("CANARY")) || strings.HasSuffix(name, "/\n") && e.Size != 0 {
+			e, size := m.Entries[i], strings.HasSuffix(name, ".go\n") || strings.HasSuffix(name, ".md\n") ||
+				name == ".env\n"
+			if len(m.Entries) != n || e.Modified.IsZero() || size && e.Size != int64(len("CANARY")) ||
+				strings.HasSuffix(name, "/\n") && e.Size != 0 {
 				t.Errorf("%s: of %q it is known %+v", path, name, e)
 			}
 		}
-		if got := b.bytes(res); got != want || m.TotalLines != n || m.EndLine != n || m.Binary || m.Path == "." {
+		if got := b.bytes(res); got != want || m.TotalLines != n || m.EndLine != n || m.Binary ||
+			m.Path == "." {
 			t.Errorf("%s: %q with %+v, want %q", path, got, m, want)
 		}
 	}
-	if res := b.call(RenderFile, "path", "src/zoo"); res.TextForModel != "Displayed zoo to user (1 entry)" {
+	if res := b.call(RenderFile, "path",
+		"src/zoo"); res.TextForModel != "Displayed zoo to user (1 entry)" {
 		t.Error(res.TextForModel)
 	}
 	if err := os.Mkdir(filepath.Join(b.dir, "empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if res := b.call(RenderFile, "path", "empty"); res.TextForModel != "Displayed empty to user (0 entries)" || b.bytes(res) != "" {
+	if res := b.call(RenderFile, "path",
+		"empty"); res.TextForModel != "Displayed empty to user (0 entries)" || b.bytes(res) != "" {
 		t.Errorf("%+v", res)
 	}
-	if got := b.refused(RenderFile, "path", "src", "startLine", 1); got != "src is a folder, so it has no lines. Leave out startLine and endLine." {
+	if got := b.refused(RenderFile, "path", "src", "startLine",
+		1); got != "src is a folder, so it has no lines. Leave out startLine and endLine." {
 		t.Error(got)
 	}
 }
@@ -66,7 +72,8 @@ func TestLargeFolderIsCut(t *testing.T) {
 	}
 	res := b.call(RenderFile, "path", "many")
 	got := b.bytes(res)
-	if n := strings.Count(got, "\n"); res.Type != agent.Success || n != maxListed+1 || !strings.HasSuffix(got, "… more entries are left out\n") {
+	if n := strings.Count(got, "\n"); res.Type != agent.Success || n != maxListed+1 ||
+		!strings.HasSuffix(got, "… more entries are left out\n") {
 		t.Errorf("%d lines, %+v", n, res)
 	}
 }

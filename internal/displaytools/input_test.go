@@ -16,7 +16,8 @@ import (
 )
 
 // userTool is one of the user's own tools, of a session whose set the test configures.
-func userTool(t *testing.T, name string, c displaytools.Config) (agent.Tool, *displaytools.Set, *outputs.Store) {
+func userTool(t *testing.T, name string,
+	c displaytools.Config) (agent.Tool, *displaytools.Set, *outputs.Store) {
 	t.Helper()
 	store, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 1 << 20})
 	if err != nil {
@@ -67,8 +68,10 @@ func call(t *testing.T, tool agent.Tool, by event.Actor, args string) (agent.Res
 
 func TestInputIsTheUsersAlone(t *testing.T) {
 	tool, _, inputs, _ := inputTool(t)
-	inputs.Announce("s", "build.log", displaytools.Input{ReadCloser: io.NopCloser(strings.NewReader("x")), Shown: func(string) {}})
-	if _, err := show(t, tool, event.ByAgent); err == nil || !strings.Contains(err.Error(), "the user's alone") {
+	inputs.Announce("s", "build.log",
+		displaytools.Input{ReadCloser: io.NopCloser(strings.NewReader("x")), Shown: func(string) {}})
+	if _, err := show(t, tool, event.ByAgent); err == nil ||
+		!strings.Contains(err.Error(), "the user's alone") {
 		t.Errorf("an agent's call: %v", err)
 	}
 }
@@ -77,9 +80,13 @@ func TestInputIsTheUsersAlone(t *testing.T) {
 func TestInputOfAnyName(t *testing.T) {
 	tool, _, inputs, _ := inputTool(t)
 	name := strings.Repeat("𒀀", 80)
-	inputs.Announce("s", name, displaytools.Input{ReadCloser: io.NopCloser(strings.NewReader("x\n")), Shown: func(string) {}})
+	inputs.Announce("s", name, displaytools.Input{
+		ReadCloser: io.NopCloser(strings.NewReader("x\n")),
+		Shown:      func(string) {},
+	})
 	res, err := call(t, tool, event.ByUser, `{"name":"`+name+`"}`)
-	if n, _ := tokens.Count(res.TextForModel); err != nil || n > 12 || !strings.HasSuffix(res.TextForModel, " to user (1 line)") {
+	if n, _ := tokens.Count(res.TextForModel); err != nil || n > 12 ||
+		!strings.HasSuffix(res.TextForModel, " to user (1 line)") {
 		t.Errorf("%d tokens: %q, %v", n, res.TextForModel, err)
 	}
 }
@@ -88,7 +95,11 @@ func TestInputIsShownOnce(t *testing.T) {
 	tool, _, inputs, store := inputTool(t)
 	var id string
 	announce := func() func() {
-		return inputs.Announce("s", "build.log", displaytools.Input{ReadCloser: io.NopCloser(strings.NewReader("one\ntwo\n")), Shown: func(shown string) { id = shown }})
+		return inputs.Announce("s", "build.log",
+			displaytools.Input{
+				ReadCloser: io.NopCloser(strings.NewReader("one\ntwo\n")),
+				Shown:      func(shown string) { id = shown },
+			})
 	}
 	announce()
 	res, err := show(t, tool, event.ByUser)
@@ -101,7 +112,8 @@ func TestInputIsShownOnce(t *testing.T) {
 	}
 	announce()() // and withdrawn
 	for range 2 {
-		if res, err := show(t, tool, event.ByUser); err != nil || res.Type != agent.Failed || !strings.Contains(res.Error, "Pipe it into") {
+		if res, err := show(t, tool, event.ByUser); err != nil || res.Type != agent.Failed ||
+			!strings.Contains(res.Error, "Pipe it into") {
 			t.Errorf("%+v, %v", res, err)
 		}
 	}
@@ -111,7 +123,9 @@ func TestInputEndsWithItsSession(t *testing.T) {
 	tool, set, inputs, _ := inputTool(t)
 	in, writes := io.Pipe()
 	begun := make(chan struct{})
-	inputs.Announce("s", "build.log", displaytools.Input{ReadCloser: in, Shown: func(string) { close(begun) }})
+	inputs.Announce("s", "build.log", displaytools.Input{ReadCloser: in, Shown: func(string) {
+		close(begun)
+	}})
 	ended := make(chan agent.Result, 1)
 	go func() {
 		res, err := show(t, tool, event.ByUser)

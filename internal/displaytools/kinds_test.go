@@ -35,7 +35,8 @@ func TestKindsOfErrors(t *testing.T) {
 		near []string
 	}{
 		{RenderFile, []any{"path", "RAEDME.md"}, event.KindNotFound, []string{"README.md"}},
-		{RenderFile, []any{"path", "proc.go"}, event.KindNotFound, []string{"other/proc.go", "sub/proc.go"}},
+		{RenderFile, []any{"path", "proc.go"}, event.KindNotFound,
+			[]string{"other/proc.go", "sub/proc.go"}},
 		{RenderFile, []any{"path", "zzzzzzzzzzzz"}, event.KindNotFound, nil},
 		{RenderFile, []any{"path", "../x"}, event.KindOutside, nil},
 		{RenderFile, []any{"path", "out/etc/passwd"}, event.KindOutside, nil},
@@ -52,7 +53,8 @@ func TestKindsOfErrors(t *testing.T) {
 	} {
 		res := b.fault(c.tool, c.args...)
 		if res.Type != agent.Failed || res.Kind != c.kind || !slices.Equal(res.Nearest, c.near) {
-			t.Errorf("%s %v: %q is of kind %q, nearest %q; want %q, %q", c.tool, c.args, res.Error, res.Kind, res.Nearest, c.kind, c.near)
+			t.Errorf("%s %v: %q is of kind %q, nearest %q; want %q, %q", c.tool, c.args, res.Error, res.Kind,
+				res.Nearest, c.kind, c.near)
 		}
 	}
 }
@@ -71,16 +73,19 @@ func TestNearestForModelAndUser(t *testing.T) {
 func TestLimitsThatWereMet(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.CommandTimeout = 50 * time.Millisecond })
 	b.write("big.png", pngHead(0xea, 0xea))
-	if res := b.call(RunCommand, "command", "sleep 600"); res.Kind != event.KindTimeout || res.Limit != event.LimitCommandTime {
+	if res := b.call(RunCommand, "command", "sleep 600"); res.Kind != event.KindTimeout ||
+		res.Limit != event.LimitCommandTime {
 		t.Errorf("a command: %+v", res)
 	}
-	if res := b.fault(DisplayImage, "path", "big.png"); res.Kind != event.KindTooLarge || res.Limit != event.LimitImagePixels {
+	if res := b.fault(DisplayImage, "path", "big.png"); res.Kind != event.KindTooLarge ||
+		res.Limit != event.LimitImagePixels {
 		t.Errorf("a picture: %+v", res)
 	}
 	var f *agent.Fault
 	r := &reading{call: &fileCall{set: b.set}, from: 9}
 	r.meta.Unread = 1
-	if err := r.beyond("log", 3); !errors.As(err, &f) || f.Kind != event.KindTimeout || f.Limit != event.LimitReadTime {
+	if err := r.beyond("log", 3); !errors.As(err, &f) || f.Kind != event.KindTimeout ||
+		f.Limit != event.LimitReadTime {
 		t.Errorf("a line that was not reached: %+v", err)
 	}
 }

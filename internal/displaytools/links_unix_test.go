@@ -25,19 +25,25 @@ func TestThreat78OutsideIsRefused(t *testing.T) {
 	b.link("../folder", "sub/far")
 	b.link("dangling", "to-dangling")
 	b.link(outside+"/no/such/folder", "nowhere")
-	for _, path := range []string{"file", "dangling", "to-dangling", "folder", "folder/there.png", "folder/missing.png", "sub/far/there.png", "sub/far/no/x.png",
-		"nowhere", "nowhere/x", filepath.Join(outside, "there.png"), filepath.Join(outside, "missing.png"), b.dir + "/folder/missing.png"} {
+	for _, path := range []string{"file", "dangling", "to-dangling", "folder", "folder/there.png",
+		"folder/missing.png", "sub/far/there.png", "sub/far/no/x.png",
+		"nowhere", "nowhere/x", filepath.Join(outside, "there.png"),
+		filepath.Join(outside, "missing.png"), b.dir + "/folder/missing.png"} {
 		for _, tool := range []string{RenderFile, DisplayImage} {
-			if got := b.refused(tool, "path", path); !strings.HasPrefix(got, "That path leaves the workspace.") {
+			if got := b.refused(tool, "path", path); !strings.HasPrefix(got,
+				"That path leaves the workspace.") {
 				t.Errorf("%s %s: %s", tool, path, got)
 			}
 		}
-		if got := b.refused(RunCommand, "command", "pwd", "cwd", path); !strings.HasPrefix(got, "That path leaves the workspace.") {
+		if got := b.refused(RunCommand, "command", "pwd", "cwd", path); !strings.HasPrefix(got,
+			"That path leaves the workspace.") {
 			t.Errorf("cwd %s: %s", path, got)
 		}
 	}
 	b.link("sub/later.txt", "early")
-	if got := b.refused(RenderFile, "path", "early"); got != "early is a link to sub/later.txt, which does not exist. Create that file or mend the link." {
+	if got := b.refused(RenderFile, "path",
+		"early"); got != "early is a link to sub/later.txt, which does not exist. Create that file or "+
+		"mend the link." {
 		t.Error(got)
 	}
 }
@@ -53,7 +59,8 @@ func TestThreat78HardLinkAsks(t *testing.T) {
 		}
 	}
 	a := b.plan(RenderFile, "path", "a.txt")
-	if a.Ask == nil || !a.Ask.Sensitive || a.Ask.Resource != "a.txt" || a.Ask.Target != filepath.Join(b.dir, "a.txt") || !strings.Contains(a.Ask.Action, ".env") {
+	if a.Ask == nil || !a.Ask.Sensitive || a.Ask.Resource != "a.txt" ||
+		a.Ask.Target != filepath.Join(b.dir, "a.txt") || !strings.Contains(a.Ask.Action, ".env") {
 		t.Errorf("%+v", a.Ask)
 	}
 	if a := b.plan(RenderFile, "path", "b.txt"); a.Ask != nil {
@@ -65,17 +72,26 @@ func TestThreat78HardLinkAsks(t *testing.T) {
 // answer comes shows nothing.
 func TestThreat78SwappedBetweenPlanAndRun(t *testing.T) {
 	for what, swap := range map[string]func(dir, path string) error{
-		"a link":            func(_, path string) error { return os.Symlink("secret", path) },
-		"a hard link":       func(dir, path string) error { return os.Link(filepath.Join(dir, "secret"), path) },
-		"another file":      func(dir, path string) error { return os.Rename(filepath.Join(dir, "secret"), path) },
-		"a folder":          func(_, path string) error { return os.Mkdir(path, 0o755) },
-		"deleted":           func(_, path string) error { return nil },
-		"a folder on a way": func(dir, path string) error { return os.Rename(filepath.Join(dir, "other"), filepath.Dir(path)) },
+		"a link": func(_, path string) error { return os.Symlink("secret", path) },
+		"a hard link": func(dir, path string) error {
+			return os.Link(filepath.Join(dir, "secret"), path)
+		},
+		"another file": func(dir, path string) error {
+			return os.Rename(filepath.Join(dir, "secret"), path)
+		},
+		"a folder": func(_, path string) error { return os.Mkdir(path, 0o755) },
+		"deleted":  func(_, path string) error { return nil },
+		"a folder on a way": func(dir, path string) error {
+			return os.Rename(filepath.Join(dir, "other"), filepath.Dir(path))
+		},
 	} {
 		b := newBench(t, nil)
 		b.write("secret", picturePNG(1, 1)+"CANARY")
 		b.write("other/pic.png", picturePNG(2, 2)+"CANARY")
-		for tool, kv := range map[string][]any{RenderFile: {"path", "way/pic.png"}, DisplayImage: {"path", "way/pic.png"}} {
+		for tool, kv := range map[string][]any{
+			RenderFile:   {"path", "way/pic.png"},
+			DisplayImage: {"path", "way/pic.png"},
+		} {
 			path := b.write("way/pic.png", picturePNG(3, 3))
 			a := b.plan(tool, kv...)
 			if err := os.RemoveAll(filepath.Dir(path)); err != nil {
@@ -115,7 +131,8 @@ func TestThreat78FolderSwappedBetweenPlanAndRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if res := b.run(b.ctx(), a); res.Type != agent.Failed || !strings.Contains(res.Error, "nothing was run") {
+	if res := b.run(b.ctx(), a); res.Type != agent.Failed ||
+		!strings.Contains(res.Error, "nothing was run") {
 		t.Errorf("%+v", res)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "canary")); err == nil {

@@ -24,9 +24,12 @@ func FuzzRelative(f *testing.F) {
 	b.link("../"+filepath.Base(b.dir)+"/top", "round")
 	b.link(filepath.Join(outside, "secret"), "absolute")
 	b.link("loop", "loop")
-	for _, s := range []string{"top", "./top", "a/b/deep", "inner/deep", "a/../top", "../x", "..", "..twice", "/etc/passwd", b.dir + "/top", b.dir + "/../x", b.dir + "x/top",
-		"outer/secret", "absolute", "round", "loop", "", ".", "top/", "top\x00.png", "a//b///deep", "~/top", "~root/x", `a\b\deep`, "top\n", "file:///etc/passwd",
-		outside + "/secret", "a/b/../../../" + filepath.Base(b.dir) + "/top", "/proc/self/cwd/top", "//top", "con", strings.Repeat("a/", 3000) + "x"} {
+	for _, s := range []string{"top", "./top", "a/b/deep", "inner/deep", "a/../top", "../x", "..",
+		"..twice", "/etc/passwd", b.dir + "/top", b.dir + "/../x", b.dir + "x/top",
+		"outer/secret", "absolute", "round", "loop", "", ".", "top/", "top\x00.png", "a//b///deep",
+		"~/top", "~root/x", `a\b\deep`, "top\n", "file:///etc/passwd",
+		outside + "/secret", "a/b/../../../" + filepath.Base(b.dir) + "/top", "/proc/self/cwd/top",
+		"//top", "con", strings.Repeat("a/", 3000) + "x"} {
 		f.Add(s)
 	}
 	root, err := os.OpenRoot(b.dir)
@@ -65,7 +68,8 @@ func FuzzRelative(f *testing.F) {
 		if !filepath.IsAbs(plain) {
 			plain = filepath.Join(b.dir, plain)
 		}
-		if want, err := os.Stat(plain); err == nil && !strings.HasPrefix(path, "~") && !os.SameFile(st, want) {
+		if want, err := os.Stat(plain); err == nil && !strings.HasPrefix(path, "~") &&
+			!os.SameFile(st, want) {
 			t.Fatalf("%q is another file than the one the system opens by it", path)
 		}
 	})

@@ -55,15 +55,18 @@ func TestRace(t *testing.T) {
 
 func TestThreat46Sensitive(t *testing.T) {
 	b := newBench(t, nil)
-	for _, name := range []string{".env", ".env.local", "server.pem", "id_rsa", "ID_ED25519", ".git-credentials", "tls.key", ".ssh/config", ".netrc"} {
+	for _, name := range []string{".env", ".env.local", "server.pem", "id_rsa", "ID_ED25519",
+		".git-credentials", "tls.key", ".ssh/config", ".netrc"} {
 		b.write(name, "CANARY")
 		a := b.plan(RenderFile, "path", name)
-		if a.Ask == nil || !a.Ask.Sensitive || a.Ask.Kind != agent.KindRead || a.Ask.Resource != name || a.Ask.Digest != a.Digest || a.Digest == "" {
+		if a.Ask == nil || !a.Ask.Sensitive || a.Ask.Kind != agent.KindRead || a.Ask.Resource != name ||
+			a.Ask.Digest != a.Digest || a.Digest == "" {
 			t.Errorf("%s: %+v", name, a.Ask)
 		}
 	}
 	b.link(".env", "a.txt")
-	if a := b.plan(RenderFile, "path", "a.txt"); a.Ask == nil || a.Ask.Resource != "a.txt" || a.Ask.Target != filepath.Join(b.dir, ".env") {
+	if a := b.plan(RenderFile, "path", "a.txt"); a.Ask == nil || a.Ask.Resource != "a.txt" ||
+		a.Ask.Target != filepath.Join(b.dir, ".env") {
 		t.Errorf("a link to .env: %+v", a.Ask)
 	}
 	b.write("harmless", "x")
@@ -85,7 +88,8 @@ func TestDigestTellsCallsApart(t *testing.T) {
 	b.write("b", "x")
 	seen := map[string]bool{}
 	for _, a := range []agent.Action{
-		b.plan(RenderFile, "path", "a"), b.plan(RenderFile, "path", "b"), b.plan(RenderFile, "path", "a", "endLine", 3), b.plan(DisplayImage, "path", "a"),
+		b.plan(RenderFile, "path", "a"), b.plan(RenderFile, "path", "b"),
+		b.plan(RenderFile, "path", "a", "endLine", 3), b.plan(DisplayImage, "path", "a"),
 		b.plan(RunCommand, "command", "a"), b.plan(RunCommand, "command", "b"),
 	} {
 		if len(a.Digest) != 64 || seen[a.Digest] {

@@ -46,7 +46,8 @@ func TestThreat82SparseFile(t *testing.T) {
 	b := newBench(t, nil)
 	b.sparse("disk.img", 10*tera, map[int64]string{10*tera - 5: "end\n\n"})
 	res := b.within("path", "disk.img")
-	if want := "Displayed disk.img to user (binary)"; res.TextForModel != want || res.SessionLog != "" {
+	if want := "Displayed disk.img to user (binary)"; res.TextForModel != want ||
+		res.SessionLog != "" {
 		t.Fatalf("%+v, want %q", res, want)
 	}
 	o := b.output(res)
@@ -54,7 +55,8 @@ func TestThreat82SparseFile(t *testing.T) {
 		t.Errorf("%+v of %d bytes", m, o.Size())
 	}
 	tail := make([]byte, 10)
-	if _, err := o.ReadAt(tail, 10*tera-10); err != nil || string(tail) != "\x00\x00\x00\x00\x00end\n\n" {
+	if _, err := o.ReadAt(tail, 10*tera-10); err != nil ||
+		string(tail) != "\x00\x00\x00\x00\x00end\n\n" {
 		t.Errorf("it ends with %q, %v", tail, err)
 	}
 }
@@ -63,7 +65,8 @@ func TestThreat82SparseFile(t *testing.T) {
 func TestThreat45LinesOfASparseFile(t *testing.T) {
 	b := newBench(t, nil)
 	head := strings.Repeat("line\n", 2000)
-	b.sparse("sparse.log", 10*tera, map[int64]string{0: head, 4 * tera: "\nmiddle\n", 10*tera - 5: "last\n"})
+	b.sparse("sparse.log", 10*tera, map[int64]string{0: head, 4 * tera: "\nmiddle\n",
+		10*tera - 5: "last\n"})
 	for _, x := range []struct {
 		from, to int
 		want     string
@@ -84,7 +87,8 @@ func TestThreat45LinesOfASparseFile(t *testing.T) {
 		t.Fatalf("%+v, want %q", res, want)
 	}
 	o := b.output(res)
-	if m := o.Meta(); m.Gap == nil || m.StartLine != 2001 || o.Size() != int64(10*tera)-int64(len(head)) {
+	if m := o.Meta(); m.Gap == nil || m.StartLine != 2001 ||
+		o.Size() != int64(10*tera)-int64(len(head)) {
 		t.Errorf("%+v of %d bytes", m, o.Size())
 	}
 }
@@ -101,21 +105,27 @@ func TestThreat82ReadingTakesTooLong(t *testing.T) {
 	if want := "Displayed long.log to user (first 262 kB)"; res.TextForModel != want {
 		t.Errorf("%q, want %q", res.TextForModel, want)
 	}
-	if want := "Reading stopped after 0 ms: the last 786 kB of 1.0 MB were not read. Run tail to see the end."; res.SessionLog != want {
+	if want :=
+		"Reading stopped after 0 ms: the last 786 kB of 1.0 MB were not read. Run tail to see the " +
+			"end."; res.SessionLog != want {
 		t.Errorf("%q, want %q", res.SessionLog, want)
 	}
 	m := b.output(res).Meta()
-	if !m.Truncated || m.Unread != 1<<20-readSize || m.TotalLines != readSize/16 || len(b.bytes(res)) != readSize {
+	if !m.Truncated || m.Unread != 1<<20-readSize || m.TotalLines != readSize/16 ||
+		len(b.bytes(res)) != readSize {
 		t.Errorf("%+v", m)
 	}
-	if got := b.call(RenderFile, "path", "long.log", "startLine", 3, "endLine", 4); got.TextForModel != "Displayed long.log to user (2 lines)" {
+	if got := b.call(RenderFile, "path", "long.log", "startLine", 3, "endLine",
+		4); got.TextForModel != "Displayed long.log to user (2 lines)" {
 		t.Errorf("%+v", got)
 	}
-	if got := b.refused(RenderFile, "path", "long.log", "startLine", 20_000); got != "Line 20000 of long.log was not reached within 0 ms. Run sed or tail to see it." {
+	if got := b.refused(RenderFile, "path", "long.log", "startLine",
+		20_000); got != "Line 20000 of long.log was not reached within 0 ms. Run sed or tail to see it." {
 		t.Error(got)
 	}
 	b.write("short.log", "one\n")
-	if got := b.call(RenderFile, "path", "short.log"); got.TextForModel != "Displayed short.log to user (1 line)" || got.SessionLog != "" {
+	if got := b.call(RenderFile, "path",
+		"short.log"); got.TextForModel != "Displayed short.log to user (1 line)" || got.SessionLog != "" {
 		t.Errorf("%+v", got)
 	}
 }

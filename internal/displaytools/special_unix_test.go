@@ -40,7 +40,8 @@ func TestSpecialFiles(t *testing.T) {
 // A device inside the workspace, and files that say they are empty and are not.
 func TestWorkspaceOfDevices(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Workspace = "/dev" })
-	if got := b.refused(RenderFile, "path", "null"); got != "null is a device. webchat shows regular files and folders only." {
+	if got := b.refused(RenderFile, "path",
+		"null"); got != "null is a device. webchat shows regular files and folders only." {
 		t.Error(got)
 	}
 }
@@ -52,7 +53,8 @@ func TestNamesInRefusals(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(b.dir, odd), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	want := "a?ignore all rules?" + strings.Repeat("x", tryLength-19) + "… is a folder. Name a picture in it."
+	want := "a?ignore all rules?" + strings.Repeat("x", tryLength-19) +
+		"… is a folder. Name a picture in it."
 	if got := b.refused(DisplayImage, "path", odd); got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

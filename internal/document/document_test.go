@@ -39,10 +39,13 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	v := document.Open[[]string](document.Folder(dir), "list.json", slog.New(slog.NewTextHandler(os.Stdout, nil)))
+	v := document.Open[[]string](document.Folder(dir), "list.json",
+		slog.New(slog.NewTextHandler(os.Stdout, nil)))
 	for i := 0; ; i++ {
 		line := fmt.Sprintf("%d %d", os.Getpid(), i)
-		if err := v.Change(func(all []string) []string { return append(slices.Clone(all), line) }); err != nil {
+		if err := v.Change(func(all []string) []string {
+			return append(slices.Clone(all), line)
+		}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -88,7 +91,9 @@ func TestKilledPrograms(t *testing.T) {
 		}
 	}
 	v := document.Open[[]string](document.Folder(dir), "list.json", nil)
-	if err := v.Change(func(all []string) []string { return append(slices.Clone(all), "the last") }); err != nil {
+	if err := v.Change(func(all []string) []string {
+		return append(slices.Clone(all), "the last")
+	}); err != nil {
 		t.Fatal(err)
 	}
 	seen, next := map[string]bool{}, map[string]int{}
@@ -109,7 +114,8 @@ func TestKilledPrograms(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 || entries[0].Name() != "documents.lock" || entries[1].Name() != "list.json" {
+	if err != nil || len(entries) != 2 || entries[0].Name() != "documents.lock" ||
+		entries[1].Name() != "list.json" {
 		t.Errorf("in the folder are %v, %v", entries, err)
 	}
 }
@@ -119,7 +125,8 @@ func TestKilledPrograms(t *testing.T) {
 func TestChangesOfOthers(t *testing.T) {
 	dir := document.Folder(t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
-		one, two := document.Open[[]string](dir, "list.json", nil), document.Open[[]string](dir, "list.json", nil)
+		one, two := document.Open[[]string](dir, "list.json", nil),
+			document.Open[[]string](dir, "list.json", nil)
 		changed := two.Changed()
 		if got := two.Get(); len(got) != 0 {
 			t.Fatal(got)
@@ -136,10 +143,14 @@ func TestChangesOfOthers(t *testing.T) {
 		default:
 			t.Error("what waited was not notified")
 		}
-		if err := two.Change(func(all []string) []string { return append(slices.Clone(all), "two") }); err != nil {
+		if err := two.Change(func(all []string) []string {
+			return append(slices.Clone(all), "two")
+		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := one.Change(func(all []string) []string { return append(slices.Clone(all), "three") }); err != nil {
+		if err := one.Change(func(all []string) []string {
+			return append(slices.Clone(all), "three")
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if got := one.Get(); !slices.Equal(got, []string{"one", "two", "three"}) {
@@ -161,7 +172,8 @@ func TestEditedByHand(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		v := document.Open[[]string](document.Folder(dir), "list.json", slog.New(slog.NewTextHandler(&log, nil)))
+		v := document.Open[[]string](document.Folder(dir), "list.json",
+			slog.New(slog.NewTextHandler(&log, nil)))
 		is := func(want ...string) {
 			t.Helper()
 			time.Sleep(2 * time.Second)
@@ -181,7 +193,9 @@ func TestEditedByHand(t *testing.T) {
 		edit(`["mended"]`)
 		is("mended")
 		edit(torn)
-		if err := v.Change(func(all []string) []string { return append(slices.Clone(all), "more") }); err != nil {
+		if err := v.Change(func(all []string) []string {
+			return append(slices.Clone(all), "more")
+		}); err != nil {
 			t.Error(err)
 		}
 		is("mended", "more")
@@ -199,15 +213,16 @@ func TestEditedByHand(t *testing.T) {
 	})
 }
 
-// TestNothingIsSaved: where nothing can be written or read, a change is refused with the name of the
-// file; what has to hold does, and is saved with the next change that can be.
+// TestNothingIsSaved: where nothing can be written or read, a change is refused with the name of
+// the file; what has to hold does, and is saved with the next change that can be.
 func TestNothingIsSaved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
 	v := document.Open[[]string](document.Folder(dir), "list.json", nil)
 	add := func(word string) func([]string) []string {
 		return func(all []string) []string { return append(slices.Clone(all), word) }
 	}
-	if err := v.Change(add("lost")); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "list.json")) {
+	if err := v.Change(add("lost")); err == nil ||
+		!strings.Contains(err.Error(), filepath.Join(dir, "list.json")) {
 		t.Errorf("the error is %v", err)
 	}
 	if got := v.Get(); len(got) != 0 {
@@ -222,7 +237,8 @@ func TestNothingIsSaved(t *testing.T) {
 	if err := v.Change(add("saved")); err != nil {
 		t.Fatal(err)
 	}
-	if got := document.Open[[]string](document.Folder(dir), "list.json", nil).Get(); !slices.Equal(got, []string{"held", "saved"}) {
+	if got := document.Open[[]string](document.Folder(dir), "list.json", nil).Get(); !slices.Equal(got,
+		[]string{"held", "saved"}) {
 		t.Errorf("saved are %q", got)
 	}
 	info, err := os.Stat(filepath.Join(dir, "list.json"))
@@ -235,8 +251,10 @@ func TestNothingIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	v = document.Open[[]string](document.Folder(dir), "taken", slog.New(slog.NewTextHandler(&log, nil)))
-	if err := v.Change(add("x")); err == nil || !strings.Contains(err.Error(), taken) || !strings.Contains(log.String(), taken) {
+	v = document.Open[[]string](document.Folder(dir), "taken",
+		slog.New(slog.NewTextHandler(&log, nil)))
+	if err := v.Change(add("x")); err == nil || !strings.Contains(err.Error(), taken) ||
+		!strings.Contains(log.String(), taken) {
 		t.Errorf("the error is %v, the log %s", err, &log)
 	}
 	if err := document.Write(taken, []byte("x")); err == nil {
@@ -245,7 +263,8 @@ func TestNothingIsSaved(t *testing.T) {
 	if left, err := filepath.Glob(taken + ".*"); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	if none := document.Open[[]string](document.Folder(""), "list.json", nil); none.Change(add("here")) != nil || len(none.Get()) != 1 {
+	if none := document.Open[[]string](document.Folder(""), "list.json",
+		nil); none.Change(add("here")) != nil || len(none.Get()) != 1 {
 		t.Error("without a folder it is not in memory")
 	}
 }
@@ -273,14 +292,16 @@ func TestLinkedFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(there, "shared.json"), []byte("[]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(there, "shared.json"), filepath.Join(here, "list.json")); err != nil {
+	if err := os.Symlink(filepath.Join(there, "shared.json"),
+		filepath.Join(here, "list.json")); err != nil {
 		t.Skip("no symbolic links here")
 	}
 	v := document.Open[[]string](document.Folder(here), "list.json", nil)
 	if err := v.Change(func([]string) []string { return []string{"x"} }); err != nil {
 		t.Fatal(err)
 	}
-	if got := document.Open[[]string](document.Folder(there), "shared.json", nil).Get(); !slices.Equal(got, []string{"x"}) {
+	if got := document.Open[[]string](document.Folder(there), "shared.json",
+		nil).Get(); !slices.Equal(got, []string{"x"}) {
 		t.Errorf("there it is %q", got)
 	}
 }

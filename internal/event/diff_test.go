@@ -40,13 +40,16 @@ func TestParse(t *testing.T) {
 		want       []string
 	}{
 		{"of git",
-			"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ func x\n one\n-two\n+2\n", []string{`a/x>b/x @1,1  "one\n" -"two\n" +"2\n"`}},
+			"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ func x\n one\n-two\n" +
+				"+2\n", []string{`a/x>b/x @1,1  "one\n" -"two\n" +"2\n"`}},
 		{"a hunk alone", "@@ -3 +4 @@\n-a\n+b", []string{`> @3,4 -"a\n" +"b\n"`}},
 		{"two files",
-			"--- a/x\t2026\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n\ndiff --git a/y b/y\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n",
+			"--- a/x\t2026\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n\ndiff --git a/y b/y\nnew file mode 100644\n--- " +
+				"/dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n",
 			[]string{`a/x>b/x @1,1 -"a\n" +"b\n"`, `/dev/null>b/y creates @0,1 +"c\n"`}},
 		{"a dialect of git",
-			"\ndiff --git a/x b/x\ncreate file mode 100644\nindex 0000000..0000000\n--- a/dev/null\n+++ b/x\n@@ -1,0 +1,1 @@\n+c\n", []string{`a/dev/null>b/x @1,1 +"c\n"`}},
+			"\ndiff --git a/x b/x\ncreate file mode 100644\nindex 0000000..0000000\n--- a/dev/null\n+++ " +
+				"b/x\n@@ -1,0 +1,1 @@\n+c\n", []string{`a/dev/null>b/x @1,1 +"c\n"`}},
 		{"deleted",
 			"diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-\uFFFD\n",
 			[]string{`a/x>/dev/null deletes lossy @1,0 -"�\n"`}},
@@ -78,7 +81,8 @@ func TestParse(t *testing.T) {
 
 // No line of what is read is lost, whatever it is.
 func FuzzParse(f *testing.F) {
-	f.Add("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n a\n-b\n\\ No newline at end of file\nBinary files a and b differ\n")
+	f.Add("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n a\n-b\n\\ No newline at end of " +
+		"file\nBinary files a and b differ\n")
 	f.Add("@@ -1,1 +1,1 @@\n--- a\n+++ b\n@@ -5,2 +3\n- x\n\n\r\n@@ --1 +1 @@\n-a\n+b\n")
 	f.Fuzz(func(t *testing.T, diff string) {
 		var want, got []string

@@ -104,7 +104,8 @@ func TestNewStampsInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"id":"` + string(b.ID) + `","timestamp":"2026-11-20T11:00:00.000Z","parentId":"` + string(a.ID) +
+	want := `{"id":"` + string(b.ID) + `","timestamp":"2026-11-20T11:00:00.000Z","parentId":"` +
+		string(a.ID) +
 		`","type":"abort","data":{"reason":"x"}}`
 	if string(line) != want {
 		t.Errorf("got  %s\nwant %s", line, want)
@@ -128,7 +129,10 @@ func TestShapesOfKnownTypes(t *testing.T) {
 }
 
 func TestExtraNeverOverridesAField(t *testing.T) {
-	e := event.New(event.Abort{Reason: "real", Extra: event.Extra{"reason": json.RawMessage(`"forged"`)}}, "", time.Now())
+	e := event.New(event.Abort{
+		Reason: "real",
+		Extra:  event.Extra{"reason": json.RawMessage(`"forged"`)},
+	}, "", time.Now())
 	line, err := event.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +188,11 @@ func FuzzUnmarshal(f *testing.F) {
 }
 
 func BenchmarkMarshalDelta(b *testing.B) {
-	e := event.New(event.AssistantMessageDelta{MessageID: "m", Offset: 120, DeltaContent: "twenty characters ok"}, event.NewID(), time.Now())
+	e := event.New(event.AssistantMessageDelta{
+		MessageID:    "m",
+		Offset:       120,
+		DeltaContent: "twenty characters ok",
+	}, event.NewID(), time.Now())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := event.Marshal(e); err != nil {
@@ -198,9 +206,15 @@ func TestProgressOfAnOutputAlwaysHasItsNumbers(t *testing.T) {
 		data event.Data
 		want string
 	}{
-		{event.ToolExecutionProgress{ToolCallID: "c", OutputID: "o"}, `{"toolCallId":"c","outputId":"o","bytes":0,"lines":0,"elapsedMs":0}`},
-		{event.ToolExecutionProgress{ToolCallID: "c", ProgressMessage: "half"}, `{"toolCallId":"c","progressMessage":"half"}`},
-		{event.ToolExecutionProgress{ToolCallID: "c", OutputID: "o", Extra: event.Extra{"x": json.RawMessage(`1`)}},
+		{event.ToolExecutionProgress{ToolCallID: "c", OutputID: "o"},
+			`{"toolCallId":"c","outputId":"o","bytes":0,"lines":0,"elapsedMs":0}`},
+		{event.ToolExecutionProgress{ToolCallID: "c", ProgressMessage: "half"},
+			`{"toolCallId":"c","progressMessage":"half"}`},
+		{event.ToolExecutionProgress{
+			ToolCallID: "c",
+			OutputID:   "o",
+			Extra:      event.Extra{"x": json.RawMessage(`1`)},
+		},
 			`{"toolCallId":"c","outputId":"o","bytes":0,"lines":0,"elapsedMs":0,"x":1}`},
 	} {
 		b, err := event.Marshal(event.New(c.data, "", time.Now()))
@@ -217,7 +231,8 @@ func TestProgressOfAnOutputAlwaysHasItsNumbers(t *testing.T) {
 func TestEnvelopeIsPlainJSON(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
 	for _, id := range []event.ID{"", "01990000-0000-7000-8000-00000000000a", `<"é> `} {
-		for _, d := range []event.Data{event.TurnStart{TurnID: "<t>", MessageID: "m"}, event.AssistantMessageDelta{MessageID: "m", DeltaContent: "a\u2028b"},
+		for _, d := range []event.Data{event.TurnStart{TurnID: "<t>", MessageID: "m"},
+			event.AssistantMessageDelta{MessageID: "m", DeltaContent: "a\u2028b"},
 			event.TurnStart{TurnID: "t", Extra: event.Extra{"more": json.RawMessage(`"<x>"`)}}} {
 			e := event.New(d, id, at.Add(time.Duration(len(id))*time.Microsecond))
 			e.ID = id
@@ -233,7 +248,8 @@ func TestEnvelopeIsPlainJSON(t *testing.T) {
 				Type      string          `json:"type"`
 				Data      json.RawMessage `json:"data"`
 			}
-			if err := json.Unmarshal(got, &w); err != nil || w.ID != string(id) || (w.ParentID == nil) != (id == "") || w.Type != string(e.Type()) {
+			if err := json.Unmarshal(got, &w); err != nil || w.ID != string(id) ||
+				(w.ParentID == nil) != (id == "") || w.Type != string(e.Type()) {
 				t.Fatalf("%s: %+v, %v", got, w, err)
 			}
 			if want, err := json.Marshal(w); err != nil || string(got) != string(want) {

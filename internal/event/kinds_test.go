@@ -16,7 +16,8 @@ import (
 
 // CONTRACT §3 has this list, in this order.
 func TestErrorKindsAreTheContracts(t *testing.T) {
-	const contract = "not_found, outside, sensitive, not_regular, too_large, binary, not_image, bad_arguments, unknown_tool, denied, timeout, " +
+	const contract = "not_found, outside, sensitive, not_regular, too_large, binary, not_image, " +
+		"bad_arguments, unknown_tool, denied, timeout, " +
 		"aborted, interrupted, agent_died, provider, retrying, limit, log, internal"
 	var ours []string
 	for _, k := range event.ErrorKinds() {
@@ -25,7 +26,8 @@ func TestErrorKindsAreTheContracts(t *testing.T) {
 	if got := strings.Join(ours, ", "); got != contract {
 		t.Errorf("the kinds are %s", got)
 	}
-	for _, code := range []string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted", "", "wild"} {
+	for _, code := range []string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted",
+		"", "wild"} {
 		if k := event.KindOfCode(code); !slices.Contains(event.ErrorKinds(), k) {
 			t.Errorf("the code %q is of the kind %q", code, k)
 		}
@@ -44,7 +46,8 @@ func kindless(src ast.Node) (found []ast.Node) {
 	ast.Inspect(src, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CompositeLit:
-			if name := nameOf(n.Type); name != "event.ToolError" && name != "event.SessionError" || len(n.Elts) == 0 {
+			if name := nameOf(n.Type); name != "event.ToolError" && name != "event.SessionError" ||
+				len(n.Elts) == 0 {
 				return true
 			}
 			ok := false
@@ -56,11 +59,14 @@ func kindless(src ast.Node) (found []ast.Node) {
 				found = append(found, n)
 			}
 		case *ast.CallExpr:
-			if name := nameOf(n.Fun); (name == "agent.Failure" || name == "agent.Errorf") && literal(n.Args[0]) {
+			if name := nameOf(n.Fun); (name == "agent.Failure" || name == "agent.Errorf") &&
+				literal(n.Args[0]) {
 				found = append(found, n)
 			}
 		case *ast.KeyValueExpr:
-			if nameOf(n.Key) == "Kind" && literal(n.Value) && slices.Contains(event.ErrorKinds(), event.ErrorKind(strings.Trim(n.Value.(*ast.BasicLit).Value, `"`))) {
+			if nameOf(n.Key) == "Kind" && literal(n.Value) &&
+				slices.Contains(event.ErrorKinds(), event.ErrorKind(strings.Trim(n.Value.(*ast.BasicLit).Value,
+					`"`))) {
 				found = append(found, n)
 			}
 		}
@@ -83,7 +89,8 @@ func TestEveryErrorHasAKind(t *testing.T) {
 	files, errors := token.NewFileSet(), 0
 	for _, root := range []string{"../../internal", "../../cmd"} {
 		err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") ||
+				strings.HasSuffix(name, "_test.go") {
 				return err
 			}
 			src, err := parser.ParseFile(files, filepath.Join(root, name), nil, 0)
@@ -91,7 +98,8 @@ func TestEveryErrorHasAKind(t *testing.T) {
 				return err
 			}
 			ast.Inspect(src, func(n ast.Node) bool {
-				if c, ok := n.(*ast.CompositeLit); ok && (nameOf(c.Type) == "event.ToolError" || nameOf(c.Type) == "event.SessionError") {
+				if c, ok := n.(*ast.CompositeLit); ok && (nameOf(c.Type) == "event.ToolError" ||
+					nameOf(c.Type) == "event.SessionError") {
 					errors++
 				}
 				return true
@@ -108,7 +116,8 @@ func TestEveryErrorHasAKind(t *testing.T) {
 	if errors < 8 {
 		t.Errorf("only %d errors were found: the walk is broken", errors)
 	}
-	for _, bad := range []string{`event.ToolError{Message: "x"}`, `event.SessionError{Kind: "log"}`, `agent.Failure("failure", "x")`, `agent.Result{Kind: "timeout"}`} {
+	for _, bad := range []string{`event.ToolError{Message: "x"}`, `event.SessionError{Kind: "log"}`,
+		`agent.Failure("failure", "x")`, `agent.Result{Kind: "timeout"}`} {
 		src, err := parser.ParseExpr(bad)
 		if err != nil || len(kindless(src)) == 0 {
 			t.Errorf("%s passes: %v", bad, err)

@@ -49,13 +49,22 @@ func TestSummarize(t *testing.T) {
 	step(event.UserInputRequested{RequestID: "q"}, event.Waiting, 2)
 	step(event.PermissionCompleted{RequestID: "p"}, event.Waiting, 1)
 	step(event.UserInputCompleted{RequestID: "q"}, event.Running, 0)
-	step(event.ToolExecutionComplete{ToolCallID: "c", ToolTelemetry: json.RawMessage(`{"tokensShown":400,"tokensSent":9}`)}, event.Running, 0)
-	step(event.TurnEnd{TurnID: "a", Steered: []string{"2"}, Usage: event.Usage{InputTokens: 7, OutputTokens: 1, Cost: 0.5, Calls: 1}}, event.Idle, 0)
+	step(event.ToolExecutionComplete{
+		ToolCallID:    "c",
+		ToolTelemetry: json.RawMessage(`{"tokensShown":400,"tokensSent":9}`),
+	}, event.Running, 0)
+	step(event.TurnEnd{
+		TurnID:  "a",
+		Steered: []string{"2"},
+		Usage:   event.Usage{InputTokens: 7, OutputTokens: 1, Cost: 0.5, Calls: 1},
+	}, event.Idle, 0)
 	unfinished(false)
-	for _, odd := range []string{`[]`, `{"tokensShown":"x"}`, `{"tokensShown":-5,"tokensSent":3}`, `{"tokensSent":3}`, ``} {
+	for _, odd := range []string{`[]`, `{"tokensShown":"x"}`, `{"tokensShown":-5,"tokensSent":3}`,
+		`{"tokensSent":3}`, ``} {
 		step(event.ToolExecutionComplete{ToolTelemetry: json.RawMessage(odd)}, event.Idle, 0)
 	}
-	step(event.ToolExecutionComplete{ToolTelemetry: json.RawMessage(`{"tokensShown":4,"tokensSent":9}`)}, event.Idle, 0)
+	step(event.ToolExecutionComplete{ToolTelemetry: json.RawMessage(
+		`{"tokensShown":4,"tokensSent":9}`)}, event.Idle, 0)
 	step(event.PermissionCompleted{RequestID: "unknown"}, event.Idle, 0)
 	step(event.SessionTitleChanged{Title: "new"}, event.Idle, 0)
 	step(event.SessionModelChange{NewModel: "n"}, event.Idle, 0)
@@ -81,7 +90,10 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 // What displays keep out of calls ends with what takes them out of the context.
 func TestHolds(t *testing.T) {
 	show := func(n string) event.Data {
-		return event.ToolExecutionComplete{OutputID: "o", ToolTelemetry: json.RawMessage(`{"tokensShown":` + n + `,"tokensSent":1}`)}
+		return event.ToolExecutionComplete{
+			OutputID:      "o",
+			ToolTelemetry: json.RawMessage(`{"tokensShown":` + n + `,"tokensSent":1}`),
+		}
 	}
 	many := make([]event.Data, 0, 100)
 	for range 100 {
@@ -91,16 +103,24 @@ func TestHolds(t *testing.T) {
 		data []event.Data
 		want Held
 	}{
-		"displays":               {[]event.Data{show("5"), show("7")}, Held{Shown: 12, Sent: 2}},
-		"many":                   {many, Held{Shown: 200, Sent: 100}},
-		"summed up":              {[]event.Data{show("5"), event.SessionCompactionComplete{}, show("7")}, Held{Shown: 7, Sent: 1}},
-		"truncated":              {[]event.Data{show("5"), event.SessionTruncation{}}, Held{}},
-		"forgotten":              {[]event.Data{show("5"), event.SessionError{ErrorType: event.ErrorForgotten}}, Held{}},
-		"rewound to the second":  {[]event.Data{show("5"), show("7"), event.SessionRewound{After: 1}}, Held{Shown: 5, Sent: 1}},
-		"rewound behind the end": {[]event.Data{show("5"), event.SessionRewound{After: 1}, show("7")}, Held{Shown: 12, Sent: 2}},
-		"of many, the newest":    {append(many[:99:99], event.SessionRewound{After: 90}), Held{Shown: 180, Sent: 90}},
-		"in a helper":            {[]event.Data{event.ToolExecutionComplete{ParentToolCallID: "h", ToolTelemetry: json.RawMessage(`{"tokensShown":5}`)}}, Held{}},
-		"nothing that counts":    {[]event.Data{show("0"), show("-1")}, Held{}},
+		"displays": {[]event.Data{show("5"), show("7")}, Held{Shown: 12, Sent: 2}},
+		"many":     {many, Held{Shown: 200, Sent: 100}},
+		"summed up": {[]event.Data{show("5"), event.SessionCompactionComplete{}, show("7")},
+			Held{Shown: 7, Sent: 1}},
+		"truncated": {[]event.Data{show("5"), event.SessionTruncation{}}, Held{}},
+		"forgotten": {[]event.Data{show("5"),
+			event.SessionError{ErrorType: event.ErrorForgotten}}, Held{}},
+		"rewound to the second": {[]event.Data{show("5"), show("7"), event.SessionRewound{After: 1}},
+			Held{Shown: 5, Sent: 1}},
+		"rewound behind the end": {[]event.Data{show("5"), event.SessionRewound{After: 1}, show("7")},
+			Held{Shown: 12, Sent: 2}},
+		"of many, the newest": {append(many[:99:99], event.SessionRewound{After: 90}),
+			Held{Shown: 180, Sent: 90}},
+		"in a helper": {[]event.Data{event.ToolExecutionComplete{
+			ParentToolCallID: "h",
+			ToolTelemetry:    json.RawMessage(`{"tokensShown":5}`),
+		}}, Held{}},
+		"nothing that counts": {[]event.Data{show("0"), show("-1")}, Held{}},
 	} {
 		var s Summary
 		for i, d := range c.data {

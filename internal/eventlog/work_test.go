@@ -11,7 +11,11 @@ import (
 func TestHookLeftOpenByAKill(t *testing.T) {
 	now := time.Now()
 	var w Work
-	w.Apply(event.Entry{Seq: 1, Event: event.New(event.HookStart{HookID: "h", Event: "before_tool", Command: "x"}, "", now)})
+	w.Apply(event.Entry{Seq: 1, Event: event.New(event.HookStart{
+		HookID:  "h",
+		Event:   "before_tool",
+		Command: "x",
+	}, "", now)})
 	ends := w.Interrupted()
 	if len(ends) != 1 || ends[0].(event.HookEnd).HookID != "h" || ends[0].(event.HookEnd).Allow {
 		t.Fatalf("%+v", ends)

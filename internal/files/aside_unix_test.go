@@ -67,7 +67,8 @@ func TestAside(t *testing.T) {
 	write(".vscode/a/tasks.json", "3")
 	do(os.Symlink("/etc/passwd", at(".vscode/l")), os.Chmod(at(".vscode/a"), 0o100))
 	folder := take(".vscode")
-	if text, err := a.Text(folder.ID, 1000); err != nil || string(text) != "==> a/tasks.json <==\n3\n==> l <==\na link to /etc/passwd\n" {
+	if text, err := a.Text(folder.ID, 1000); err != nil ||
+		string(text) != "==> a/tasks.json <==\n3\n==> l <==\na link to /etc/passwd\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	if text, err := a.Text(file.ID, 1000); err != nil || string(text) != "1" {
@@ -121,8 +122,10 @@ func heldWhileSwapped(t *testing.T, swaps int) {
 	ws, outside := t.TempDir(), t.TempDir()
 	a := &files.Aside{Dir: filepath.Join(t.TempDir(), "held")}
 	in := func(top, name string) string { return filepath.Join(top, name) }
-	if err := errors.Join(os.MkdirAll(in(ws, "deep/er"), 0o700), os.MkdirAll(in(outside, "er/.vscode"), 0o700),
-		os.WriteFile(in(outside, "er/.vscode/x"), []byte("own"), 0o600), os.WriteFile(in(outside, "er/.envrc"), []byte("own"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(in(ws, "deep/er"), 0o700),
+		os.MkdirAll(in(outside, "er/.vscode"), 0o700),
+		os.WriteFile(in(outside, "er/.vscode/x"), []byte("own"), 0o600),
+		os.WriteFile(in(outside, "er/.envrc"), []byte("own"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	deep, away := in(ws, "deep"), in(ws, "away")
@@ -130,7 +133,8 @@ func heldWhileSwapped(t *testing.T, swaps int) {
 	go func() {
 		defer close(swapped)
 		for range swaps {
-			if err := errors.Join(os.Rename(deep, away), os.Symlink(outside, deep), os.Remove(deep), os.Rename(away, deep)); err != nil {
+			if err := errors.Join(os.Rename(deep, away), os.Symlink(outside, deep), os.Remove(deep),
+				os.Rename(away, deep)); err != nil {
 				_ = os.RemoveAll(deep) // a folder was made in its place
 				_ = os.Rename(away, deep)
 			}
@@ -160,7 +164,8 @@ func heldWhileSwapped(t *testing.T, swaps int) {
 				continue
 			}
 			moved++
-			if text, err := a.Text(one.ID, 100); err != nil || string(text) == "own" || string(text) == "==> x <==\nown" {
+			if text, err := a.Text(one.ID, 100); err != nil || string(text) == "own" ||
+				string(text) == "==> x <==\nown" {
 				t.Fatalf("taken is %q, %v", text, err)
 			}
 			_, _ = a.Put(one.ID) // a link may be in its way

@@ -13,11 +13,13 @@ import (
 
 // many is n paths as a large repository has them.
 func many(n int) []string {
-	words := []string{"internal", "Components", "browser", "render", "testdata", "media", "network", "third_party", "storage", "views"}
+	words := []string{"internal", "Components", "browser", "render", "testdata", "media", "network",
+		"third_party", "storage", "views"}
 	paths := make([]string, n)
 	for i := range paths {
 		w := func(k int) string { return words[i/k%len(words)] }
-		paths[i] = fmt.Sprintf("%s/%s/%s/%s_%d/%s_%s_%d.go", w(1), w(7), w(61), w(533), i%997, w(3), w(11), i)
+		paths[i] = fmt.Sprintf("%s/%s/%s/%s_%d/%s_%s_%d.go", w(1), w(7), w(61), w(533), i%997, w(3),
+			w(11), i)
 	}
 	return paths
 }
@@ -26,10 +28,13 @@ func many(n int) []string {
 func BenchmarkComplete500k(b *testing.B) {
 	root := b.TempDir()
 	l := newList(many(500_000))
-	for _, q := range []string{"", "e", "go", "renmed", "media_views_1234", "internal/browser", "zzz", "日本"} {
+	for _, q := range []string{"", "e", "go", "renmed", "media_views_1234", "internal/browser", "zzz",
+		"日本"} {
 		b.Run("ours/q="+q, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := l.complete(b.Context(), root, q, 20, func(string) bool { return true }); err != nil {
+				if _, err := l.complete(b.Context(), root, q, 20, func(string) bool {
+					return true
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -80,8 +85,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/snapshot")
 }
 
-// BenchmarkGoBack goes back to before 30 of 1,500 files were changed, and takes that back: 300 ms at
-// most for one of both.
+// BenchmarkGoBack goes back to before 30 of 1,500 files were changed, and takes that back: 300 ms
+// at most for one of both.
 func BenchmarkGoBack(b *testing.B) {
 	s, dir := warmSnapshots(b)
 	must := func(err error) {

@@ -57,7 +57,11 @@ func TestChanges(t *testing.T) {
 	}
 	w.git(".", "init", "-q")
 	w.write("first.txt", "1\n")
-	if list, want := w.changes("."), []change{{path: "first.txt", kind: files.Created, added: 1}}; !reflect.DeepEqual(list, want) {
+	if list, want := w.changes("."), []change{{
+		path:  "first.txt",
+		kind:  files.Created,
+		added: 1,
+	}}; !reflect.DeepEqual(list, want) {
 		t.Errorf("before the first commit: %v", list)
 	}
 	w.write(".gitignore", "*.log\n")
@@ -79,12 +83,15 @@ func TestChanges(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(w.dir, "touched.go"), old, old); err != nil {
 		t.Fatal(err)
 	}
-	want := []change{{path: "gone.go", kind: files.Deleted, removed: 1}, {path: "staged.go", kind: files.Modified, added: 1},
-		{path: "sub/a.go", kind: files.Modified, added: 2, removed: 1}, {path: "sub/new é.go", kind: files.Created, added: 1}}
+	want := []change{{path: "gone.go", kind: files.Deleted, removed: 1},
+		{path: "staged.go", kind: files.Modified, added: 1},
+		{path: "sub/a.go", kind: files.Modified, added: 2, removed: 1},
+		{path: "sub/new é.go", kind: files.Created, added: 1}}
 	if list := w.changes("."); !reflect.DeepEqual(list, want) {
 		t.Errorf("changed: %v, want %v", list, want)
 	}
-	want = []change{{path: "a.go", kind: files.Modified, added: 2, removed: 1}, {path: "new é.go", kind: files.Created, added: 1}}
+	want = []change{{path: "a.go", kind: files.Modified, added: 2, removed: 1},
+		{path: "new é.go", kind: files.Created, added: 1}}
 	if list := w.changes("sub"); !reflect.DeepEqual(list, want) {
 		t.Errorf("changed below a folder: %v, want %v", list, want)
 	}
@@ -124,7 +131,8 @@ func TestChangesRunNothing(t *testing.T) {
 	w.write("a.txt", "one\n")
 	w.commit()
 	ran := filepath.Join(t.TempDir(), "ran")
-	for _, name := range []string{"core.fsmonitor", "filter.x.clean", "filter.x.smudge", "filter.x.process", "diff.external", "diff.x.textconv", "diff.x.command", "core.pager"} {
+	for _, name := range []string{"core.fsmonitor", "filter.x.clean", "filter.x.smudge",
+		"filter.x.process", "diff.external", "diff.x.textconv", "diff.x.command", "core.pager"} {
 		w.git(".", "config", name, "touch "+ran+"; cat")
 	}
 	w.git(".", "config", "filter.x.required", "true") // as git-lfs has it
@@ -213,7 +221,8 @@ func TestSince(t *testing.T) {
 	if list := w.since(base, "."); !reflect.DeepEqual(list, want) {
 		t.Errorf("since the commit:\n%v\nwant\n%v", list, want)
 	}
-	if list := w.since(base, "moved"); !reflect.DeepEqual(list, []change{{path: "new name.txt", from: "old name.txt", kind: files.Renamed, added: 1}}) {
+	if list := w.since(base, "moved"); !reflect.DeepEqual(list,
+		[]change{{path: "new name.txt", from: "old name.txt", kind: files.Renamed, added: 1}}) {
 		t.Errorf("since the commit, below a folder: %v", list)
 	}
 	if got, ok := w.was(base, "moved/old name.txt"); !ok || got != text {
@@ -234,7 +243,8 @@ func TestSinceNothing(t *testing.T) {
 	w.git(".", "add", "a.txt")
 	w.commit() // the first, made since
 	w.write("b.txt", "1\n2\n")
-	want := []change{{path: "a.txt", kind: files.Created, added: 1}, {path: "b.txt", kind: files.Created, added: 2}}
+	want := []change{{path: "a.txt", kind: files.Created, added: 1},
+		{path: "b.txt", kind: files.Created, added: 2}}
 	if list := w.since("", "."); !reflect.DeepEqual(list, want) {
 		t.Errorf("since nothing: %v", list)
 	}

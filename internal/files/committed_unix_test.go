@@ -25,7 +25,8 @@ func TestCommitted(t *testing.T) {
 	top := t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=b"}, args...)...)
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=b"},
+			args...)...)
 		cmd.Dir = top
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -63,13 +64,15 @@ func TestCommitted(t *testing.T) {
 	commit("3")
 	was := func(want bool, names ...string) {
 		t.Helper()
-		if got, err := files.Committed(t.Context(), os.Environ(), filepath.Join(top, "w"), tips, names); err != nil || got != want {
+		if got, err := files.Committed(t.Context(), os.Environ(), filepath.Join(top, "w"), tips,
+			names); err != nil || got != want {
 			t.Errorf("%v: %v, %v", names, got, err)
 		}
 	}
 	was(false, ".envrc")
 	was(true, ".vscode/tasks.json")
-	for text, want := range map[string]bool{"old": true, "new": true, "evil": false, "elsewhere": false} {
+	for text, want := range map[string]bool{"old": true, "new": true, "evil": false,
+		"elsewhere": false} {
 		write("w/.envrc", text)
 		was(want, ".envrc")
 		was(want, ".envrc", ".vscode/tasks.json")
@@ -89,7 +92,8 @@ func TestCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("w/.envrc", "later")
-	if got, _ := files.Committed(t.Context(), os.Environ(), filepath.Join(top, "w"), tips, []string{".envrc"}); got {
+	if got, _ := files.Committed(t.Context(), os.Environ(), filepath.Join(top, "w"), tips,
+		[]string{".envrc"}); got {
 		t.Error("an object that was exchanged was believed")
 	}
 }
@@ -99,8 +103,10 @@ func TestConfigNames(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("not installed")
 	}
-	names, err := files.ConfigNames(t.Context(), os.Environ(), []byte("[include]\n path = /etc/x\n[remote \"a.b\"]\n url = x\n[Core]\n\tFSMonitor = y\n"))
-	if want := []string{"include.path", "remote.a.b.url", "core.fsmonitor"}; err != nil || !slices.Equal(names, want) {
+	names, err := files.ConfigNames(t.Context(), os.Environ(),
+		[]byte("[include]\n path = /etc/x\n[remote \"a.b\"]\n url = x\n[Core]\n\tFSMonitor = y\n"))
+	if want := []string{"include.path", "remote.a.b.url", "core.fsmonitor"}; err != nil ||
+		!slices.Equal(names, want) {
 		t.Errorf("%q, %v", names, err)
 	}
 	if names, err := files.ConfigNames(t.Context(), os.Environ(), []byte("[broken")); err == nil {
@@ -114,7 +120,8 @@ func TestUnchanged(t *testing.T) {
 		t.Skip("not installed")
 	}
 	dir := t.TempDir()
-	cmd := exec.Command("sh", "-ec", `git init -q .; mkdir in; echo 1 >a.env; printf '1\r\n' >in/b.env; echo 1 >c.env; ln -s d.env l.env
+	cmd := exec.Command("sh", "-ec",
+		`git init -q .; mkdir in; echo 1 >a.env; printf '1\r\n' >in/b.env; echo 1 >c.env; ln -s d.env l.env
 		git -c core.autocrlf=true add . 2>/dev/null; echo 2 >c.env; echo 1 >d.env; ln -s in to
 		git update-index --add --cacheinfo 100644,$(echo x | git hash-object -w --stdin),d.env`)
 	cmd.Dir = dir

@@ -58,7 +58,8 @@ func (w *workspace) remove(name string) {
 func (w *workspace) git(dir string, args ...string) {
 	w.t.Helper()
 	var out bytes.Buffer
-	child, err := proc.Start(proc.Command{Args: append([]string{"git", "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...),
+	child, err := proc.Start(proc.Command{Args: append([]string{"git", "-c", "user.name=a", "-c",
+		"user.email=a@example.com"}, args...),
 		Dir: filepath.Join(w.dir, dir), Env: w.env, Output: &out})
 	if err != nil {
 		w.t.Fatal(err)
@@ -99,7 +100,8 @@ func (w *workspace) expect(x *files.Index, q string, want ...string) {
 		case <-time.After(20 * time.Millisecond): // between two looks
 		}
 	}
-	w.t.Fatalf("completing %q gives\n%s\nwant\n%s", q, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	w.t.Fatalf("completing %q gives\n%s\nwant\n%s", q, strings.Join(got, "\n"),
+		strings.Join(want, "\n"))
 }
 
 func TestWhatGitIgnoresStaysAway(t *testing.T) {
@@ -108,13 +110,15 @@ func TestWhatGitIgnoresStaysAway(t *testing.T) {
 	w.write(".gitignore", "*.log\n/build/\n!keep.log\n")
 	w.write("sub/.gitignore", "secret.txt\n!again.log\n")
 	w.write(".git/info/exclude", "mine.txt\n")
-	for _, name := range []string{"a.go", "x.log", "keep.log", "build/out.txt", "sub/build/in.txt", "sub/secret.txt", "sub/again.log", "sub/x.log",
+	for _, name := range []string{"a.go", "x.log", "keep.log", "build/out.txt", "sub/build/in.txt",
+		"sub/secret.txt", "sub/again.log", "sub/x.log",
 		"mine.txt", "gone.go", "tracked.log", "deep/secret.txt"} {
 		w.write(name, "x")
 	}
 	w.git(".", "add", "-f", "a.go", "gone.go", "tracked.log")
 	w.remove("gone.go")
-	w.expect(w.index(), "", ".gitignore", "sub/.gitignore", "a.go", "keep.log", "sub/build/in.txt", "sub/again.log", "tracked.log", "deep/secret.txt")
+	w.expect(w.index(), "", ".gitignore", "sub/.gitignore", "a.go", "keep.log", "sub/build/in.txt",
+		"sub/again.log", "tracked.log", "deep/secret.txt")
 }
 
 func TestOneFolderOfARepository(t *testing.T) {
@@ -138,7 +142,8 @@ func TestRepositoriesBelow(t *testing.T) {
 		if repository {
 			w.git(".", "init", "-q")
 		}
-		for _, name := range []string{"top.txt", "other/in.txt", "other/out.log", "module/m.txt", "module/m.log"} {
+		for _, name := range []string{"top.txt", "other/in.txt", "other/out.log", "module/m.txt",
+			"module/m.log"} {
 			w.write(name, "x")
 		}
 		for _, dir := range []string{"other", "module"} {
@@ -156,7 +161,8 @@ func TestRepositoriesBelow(t *testing.T) {
 
 func TestOutsideARepository(t *testing.T) {
 	w := newWorkspace(t)
-	for _, name := range []string{"a.txt", "b/c.txt", "node_modules/d/e.js", "b/node_modules/f.js", ".hidden"} {
+	for _, name := range []string{"a.txt", "b/c.txt", "node_modules/d/e.js", "b/node_modules/f.js",
+		".hidden"} {
 		w.write(name, "x")
 	}
 	w.expect(w.index(), "", "a.txt", "b/c.txt", ".hidden")
@@ -207,7 +213,8 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.write("in/real.txt", "x")
-		for name, to := range map[string]string{"out": outside, "secret": filepath.Join(outside, "secret.txt"), "within": filepath.Join("in", "real.txt"),
+		for name, to := range map[string]string{"out": outside,
+			"secret": filepath.Join(outside, "secret.txt"), "within": filepath.Join("in", "real.txt"),
 			"folder": "in", "circle": ".", "nowhere": "no"} {
 			if err := os.Symlink(to, filepath.Join(w.dir, name)); err != nil {
 				t.Skip("no links here:", err)
@@ -229,7 +236,8 @@ func TestUnreadableNames(t *testing.T) {
 		if repository {
 			w.git(".", "init", "-q")
 		}
-		for _, name := range []string{"fine ä 日本.txt", "line\nbreak.txt", "escape\x1b[31m.txt", "latin\xe4.txt", "turn\u202etxt.exe", "del\x7f.txt"} {
+		for _, name := range []string{"fine ä 日本.txt", "line\nbreak.txt", "escape\x1b[31m.txt",
+			"latin\xe4.txt", "turn\u202etxt.exe", "del\x7f.txt"} {
 			w.write(name, "x")
 		}
 		x := w.index()
@@ -270,12 +278,16 @@ func TestItStaysFresh(t *testing.T) {
 
 func TestTheLikeliestFirst(t *testing.T) {
 	w := newWorkspace(t)
-	for _, name := range []string{"README.md", "docs/README.md", "internal/guard/guard.go", "internal/guard/body.go", "language/figure/audit.go", "cmd/mount/fs.go", "cmd/a/fs.go", "fs/fs.go"} {
+	for _, name := range []string{"README.md", "docs/README.md", "internal/guard/guard.go",
+		"internal/guard/body.go", "language/figure/audit.go", "cmd/mount/fs.go", "cmd/a/fs.go",
+		"fs/fs.go"} {
 		w.write(name, "x")
 	}
 	x := w.index()
 	w.expect(x, "nothing like it")
-	for q, want := range map[string]string{"README.md": "README.md", "docs/README.md": "docs/README.md", "guagu": "internal/guard/guard.go", "GUARD.GO": "internal/guard/guard.go", "fs.go": "fs/fs.go"} {
+	for q, want := range map[string]string{"README.md": "README.md",
+		"docs/README.md": "docs/README.md", "guagu": "internal/guard/guard.go",
+		"GUARD.GO": "internal/guard/guard.go", "fs.go": "fs/fs.go"} {
 		got, err := x.Complete(t.Context(), q, 1)
 		if err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%q gives %v %v, want %s", q, got, err, want)

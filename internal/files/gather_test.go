@@ -30,7 +30,8 @@ func TestALookIsBounded(t *testing.T) {
 func TestTheBestOfVeryMany(t *testing.T) {
 	paths := append(many(20_000), "x/go/deep/in/there/wanted.go", "Wanted.go.txt", "wanted")
 	l := newList(paths)
-	for q, want := range map[string]string{"wanted": "wanted", "wanted.go": "x/go/deep/in/there/wanted.go", "WANTED.GO.": "Wanted.go.txt"} {
+	for q, want := range map[string]string{"wanted": "wanted",
+		"wanted.go": "x/go/deep/in/there/wanted.go", "WANTED.GO.": "Wanted.go.txt"} {
 		got, err := l.candidates(t.Context(), q, 5)
 		if err != nil || len(got) == 0 || got[0] != want {
 			t.Errorf("%q gives %v %v, want %s", q, got, err, want)

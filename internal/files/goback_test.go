@@ -76,7 +76,12 @@ func TestGoBack(t *testing.T) {
 	}
 	theirs, now := below(s.tree(), "theirs", true), s.tree()
 	for to := range slices.Backward(acts) {
-		of := files.RestoreOf{Workspace: s.workspace.dir, Session: "one", Acts: acts[to:], ID: fmt.Sprint("back", to)}
+		of := files.RestoreOf{
+			Workspace: s.workspace.dir,
+			Session:   "one",
+			Acts:      acts[to:],
+			ID:        fmt.Sprint("back", to),
+		}
 		dry := of
 		dry.Dry = true
 		listed, err := s.Restore(t.Context(), dry, nil)
@@ -91,25 +96,41 @@ func TestGoBack(t *testing.T) {
 		maps.Copy(want, theirs)
 		s.is(fmt.Sprint("before turn ", to), want)
 		back := files.Act{Was: files.WasOf(of.ID), Left: files.LeftOf(of.ID)}
-		_, err = s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: back.Left, To: back.Was, ID: of.ID + "u"}, nothing)
+		_, err = s.Restore(t.Context(), files.RestoreOf{
+			Workspace: s.workspace.dir,
+			Session:   "one",
+			From:      back.Left,
+			To:        back.Was,
+			ID:        of.ID + "u",
+		}, nothing)
 		s.do(err)
 		s.is("taken back", now)
 	}
 	// going back, and work after it, does not count as somebody else's
-	_, err := s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", Acts: acts[2:], ID: "r"}, nothing)
+	_, err := s.Restore(t.Context(), files.RestoreOf{
+		Workspace: s.workspace.dir,
+		Session:   "one",
+		Acts:      acts[2:],
+		ID:        "r",
+	}, nothing)
 	s.do(err)
 	acts = append(acts, files.Act{Was: files.WasOf("r"), Left: files.LeftOf("r")})
 	turn()
 	theirs = below(s.tree(), "theirs", true)
-	_, err = s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", Acts: acts[1:], ID: "q"}, nothing)
+	_, err = s.Restore(t.Context(), files.RestoreOf{
+		Workspace: s.workspace.dir,
+		Session:   "one",
+		Acts:      acts[1:],
+		ID:        "q",
+	}, nothing)
 	s.do(err)
 	want := below(trees[1], "ours", true)
 	maps.Copy(want, theirs)
 	s.is("twice", want)
 }
 
-// A file that a turn changed and somebody else did, too, stays, and is brought back if that is asked
-// for.
+// A file that a turn changed and somebody else did, too, stays, and is brought back if that is
+// asked for.
 func TestGoBackKeepsWhatOthersChanged(t *testing.T) {
 	s := newSnapshots(t)
 	s.write("both", "1")
@@ -178,7 +199,9 @@ func TestGoBackKilled(t *testing.T) {
 		now := s.tree()
 		act := files.Act{Was: before, Left: s.take()}
 		of := files.RestoreOf{Workspace: s.workspace.dir, Session: "one", Acts: []files.Act{act}, ID: "K"}
-		if _, err := s.Restore(t.Context(), of, func(files.Restored) error { return os.ErrClosed }); !errors.Is(err, os.ErrClosed) {
+		if _, err := s.Restore(t.Context(), of, func(files.Restored) error {
+			return os.ErrClosed
+		}); !errors.Is(err, os.ErrClosed) {
 			t.Fatal(err)
 		}
 		s.is("not logged", now)
@@ -210,7 +233,9 @@ func TestGoBackKilled(t *testing.T) {
 		if _, err := s.Restore(t.Context(), of, nothing); !errors.Is(err, files.ErrNoSnapshot) {
 			t.Errorf("while it is not settled: %v", err)
 		}
-		s.do(s.Settle(t.Context(), s.workspace.dir, "one", func(id string) (bool, error) { return logged && id == "K", nil }))
+		s.do(s.Settle(t.Context(), s.workspace.dir, "one", func(id string) (bool, error) {
+			return logged && id == "K", nil
+		}))
 		s.is(fmt.Sprint("settled, logged: ", logged), want)
 		if len(s.Unsettled()) > 0 {
 			t.Error("still unsettled")

@@ -29,7 +29,8 @@ func TestHalfDone(t *testing.T) {
 	}
 	make("main/.git/MERGE_HEAD", "x")
 	make("main/.git/worktrees/tree/rebase-merge/done", "x")
-	for name, want := range map[string]string{"main": "git merge --abort", "tree": "git rebase --abort"} {
+	for name, want := range map[string]string{"main": "git merge --abort",
+		"tree": "git rebase --abort"} {
 		if got := HalfDone(filepath.Join(dir, name)); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q", name, got)
 		}

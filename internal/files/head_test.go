@@ -33,16 +33,22 @@ func TestHead(t *testing.T) {
 		dir, root    string
 		branch, hash string
 	}{
-		"none":         {map[string]string{"a": ""}, ".", "", "", ""},
-		"loose":        {map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": a + "\n"}, ".", ".", "main", a},
-		"below":        {map[string]string{".git/HEAD": "ref: refs/heads/x/y\n", ".git/refs/heads/x/y": a, "d/e/f": ""}, "d/e", ".", "x/y", a},
-		"packed":       {map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/packed-refs": "# pack-refs with: peeled\n" + b + " refs/heads/mai\n" + a + " refs/heads/main\n^" + b + "\n"}, ".", ".", "main", a},
-		"loose first":  {map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": a, ".git/packed-refs": b + " refs/heads/main\n"}, ".", ".", "main", a},
-		"detached":     {map[string]string{".git/HEAD": a + "\n"}, ".", ".", "", a},
-		"sha256":       {map[string]string{".git/HEAD": sha256}, ".", ".", "", sha256},
-		"unborn":       {map[string]string{".git/HEAD": "ref: refs/heads/main\n"}, ".", ".", "main", ""},
-		"reftable":     {map[string]string{".git/HEAD": "ref: refs/heads/.invalid\n"}, ".", ".", "", ""},
-		"escape":       {map[string]string{".git/HEAD": "ref: ../secret\n", "secret": a}, ".", ".", "../secret", ""},
+		"none": {map[string]string{"a": ""}, ".", "", "", ""},
+		"loose": {map[string]string{".git/HEAD": "ref: refs/heads/main\n",
+			".git/refs/heads/main": a + "\n"}, ".", ".", "main", a},
+		"below": {map[string]string{".git/HEAD": "ref: refs/heads/x/y\n", ".git/refs/heads/x/y": a,
+			"d/e/f": ""}, "d/e", ".", "x/y", a},
+		"packed": {map[string]string{".git/HEAD": "ref: refs/heads/main\n",
+			".git/packed-refs": "# pack-refs with: peeled\n" + b + " refs/heads/mai\n" + a +
+				" refs/heads/main\n^" + b + "\n"}, ".", ".", "main", a},
+		"loose first": {map[string]string{".git/HEAD": "ref: refs/heads/main\n",
+			".git/refs/heads/main": a, ".git/packed-refs": b + " refs/heads/main\n"}, ".", ".", "main", a},
+		"detached": {map[string]string{".git/HEAD": a + "\n"}, ".", ".", "", a},
+		"sha256":   {map[string]string{".git/HEAD": sha256}, ".", ".", "", sha256},
+		"unborn":   {map[string]string{".git/HEAD": "ref: refs/heads/main\n"}, ".", ".", "main", ""},
+		"reftable": {map[string]string{".git/HEAD": "ref: refs/heads/.invalid\n"}, ".", ".", "", ""},
+		"escape": {map[string]string{".git/HEAD": "ref: ../secret\n", "secret": a}, ".", ".",
+			"../secret", ""},
 		"broken":       {map[string]string{".git/HEAD": "\x00\xff"}, ".", ".", "", ""},
 		"empty folder": {map[string]string{".git/config": ""}, ".", "", "", ""},
 		"worktree": {map[string]string{

@@ -13,7 +13,9 @@ import (
 func TestPlaces(t *testing.T) {
 	root := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "secret.go")
-	for _, name := range []string{filepath.Join(root, "pump", "pump_test.go"), filepath.Join(root, "go.mod"), filepath.Join(root, "a", "same.go"), filepath.Join(root, "b", "same.go"), filepath.Join(root, "a", "own"), outside} {
+	for _, name := range []string{filepath.Join(root, "pump", "pump_test.go"),
+		filepath.Join(root, "go.mod"), filepath.Join(root, "a", "same.go"),
+		filepath.Join(root, "b", "same.go"), filepath.Join(root, "a", "own"), outside} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -24,15 +26,21 @@ func TestPlaces(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(root, "link.go")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	x, err := files.New(files.Config{Root: root, Hidden: func(path string) bool { return filepath.Base(path) == "own" }})
+	x, err := files.New(files.Config{Root: root, Hidden: func(path string) bool {
+		return filepath.Base(path) == "own"
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
 	for _, c := range []struct{ cwd, name, want string }{
-		{"pump", "pump_test.go", "pump/pump_test.go"}, {"", "./pump/pump_test.go", "pump/pump_test.go"}, {"pump", "go.mod", "go.mod"}, {"pump", "../go.mod", "go.mod"},
-		{"", "pump_test.go", "pump/pump_test.go"}, {"", filepath.Join(root, "go.mod"), "go.mod"}, {"", "same.go", ""}, {"", "pump", ""}, {"", "none.go", ""}, {"", "", ""},
-		{"", outside, ""}, {"", "link.go", ""}, {"", "../" + filepath.Base(filepath.Dir(outside)) + "/secret.go", ""}, {"..", "secret.go", ""}, {"", "go.mod\x00", ""}, {"a", "own", ""}, {"", "a/own", ""}, {"", "own", ""},
+		{"pump", "pump_test.go", "pump/pump_test.go"}, {"", "./pump/pump_test.go", "pump/pump_test.go"},
+		{"pump", "go.mod", "go.mod"}, {"pump", "../go.mod", "go.mod"},
+		{"", "pump_test.go", "pump/pump_test.go"}, {"", filepath.Join(root, "go.mod"), "go.mod"},
+		{"", "same.go", ""}, {"", "pump", ""}, {"", "none.go", ""}, {"", "", ""},
+		{"", outside, ""}, {"", "link.go", ""}, {"", "../" + filepath.Base(filepath.Dir(outside)) +
+			"/secret.go", ""}, {"..", "secret.go", ""}, {"", "go.mod\x00", ""}, {"a", "own", ""}, {"",
+			"a/own", ""}, {"", "own", ""},
 	} {
 		if got, ok := x.Place(t.Context(), c.cwd, c.name); got != c.want || ok != (c.want != "") {
 			t.Errorf("%q in %q: %q, want %q", c.name, c.cwd, got, c.want)

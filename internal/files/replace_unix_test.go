@@ -26,7 +26,8 @@ func TestThreat103SwappedWhileItIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(os.WriteFile(at(".env"), []byte("secret"), 0o600), os.WriteFile(at("plain"), []byte("plain"), 0o600), syscall.Mkfifo(at("pipe"), 0o600))
+	check(os.WriteFile(at(".env"), []byte("secret"), 0o600),
+		os.WriteFile(at("plain"), []byte("plain"), 0o600), syscall.Mkfifo(at("pipe"), 0o600))
 	swapped, end := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(swapped)

@@ -73,7 +73,13 @@ func nothing(files.Restored) error { return nil }
 
 func (s *snapshots) restore(from, to string) files.Restored {
 	s.t.Helper()
-	r, err := s.Restore(s.t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: from, To: to, ID: fmt.Sprint("r", rand.Text()[:8])}, nothing)
+	r, err := s.Restore(s.t.Context(), files.RestoreOf{
+		Workspace: s.workspace.dir,
+		Session:   "one",
+		From:      from,
+		To:        to,
+		ID:        fmt.Sprint("r", rand.Text()[:8]),
+	}, nothing)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -84,7 +90,12 @@ func (s *snapshots) restore(from, to string) files.Restored {
 func (s *snapshots) output(args ...string) string {
 	s.t.Helper()
 	var out bytes.Buffer
-	child, err := proc.Start(proc.Command{Args: append([]string{"git"}, args...), Dir: s.workspace.dir, Env: s.env, Output: &out})
+	child, err := proc.Start(proc.Command{
+		Args:   append([]string{"git"}, args...),
+		Dir:    s.workspace.dir,
+		Env:    s.env,
+		Output: &out,
+	})
 	s.do(err)
 	_, err = child.Wait()
 	_, stopErr := child.Stop(context.Background())
@@ -104,7 +115,8 @@ func (s *snapshots) do(errs ...error) {
 func TestRestore(t *testing.T) {
 	s := newSnapshots(t)
 	at := func(name string) string { return filepath.Join(s.workspace.dir, name) }
-	for _, name := range []string{"changed", "mode", "deep/er/deleted", "moved/a", "moved/b", "file", "folder/x", "linked", "both"} {
+	for _, name := range []string{"changed", "mode", "deep/er/deleted", "moved/a", "moved/b", "file",
+		"folder/x", "linked", "both"} {
 		s.write(name, "before "+name)
 	}
 	s.write(".gitignore", "*.old\n")
@@ -113,19 +125,28 @@ func TestRestore(t *testing.T) {
 	before, was := s.take(), s.tree()
 	s.write("changed", "after\x00")
 	s.write("new/made", "after")
-	s.do(os.Chmod(at("mode"), 0o755), os.RemoveAll(at("deep")), os.Rename(at("moved"), at("elsewhere")), os.Remove(at("link")), os.Symlink("mode", at("link")))
-	s.do(os.Remove(at("file")), os.RemoveAll(at("folder")), os.Remove(at("linked")), os.Symlink("/etc/hosts", at("linked")))
+	s.do(os.Chmod(at("mode"), 0o755), os.RemoveAll(at("deep")),
+		os.Rename(at("moved"), at("elsewhere")), os.Remove(at("link")), os.Symlink("mode", at("link")))
+	s.do(os.Remove(at("file")), os.RemoveAll(at("folder")), os.Remove(at("linked")),
+		os.Symlink("/etc/hosts", at("linked")))
 	s.write("file/x", "after")
 	s.write("folder", "after")
 	s.write("both", "after")
 	after, left := s.take(), s.tree()
-	dry, err := s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before, Dry: true}, nil)
+	dry, err := s.Restore(t.Context(), files.RestoreOf{
+		Workspace: s.workspace.dir,
+		Session:   "one",
+		From:      after,
+		To:        before,
+		Dry:       true,
+	}, nil)
 	s.do(err)
 	s.is("only asked", left)
 
 	done := s.restore(after, before)
 	s.is("undone", was)
-	if fmt.Sprint(dry) != fmt.Sprint(done) || len(done.Written) != 10 || len(done.Deleted) != 5 || len(done.Kept)+len(done.NotUndone) > 0 {
+	if fmt.Sprint(dry) != fmt.Sprint(done) || len(done.Written) != 10 || len(done.Deleted) != 5 ||
+		len(done.Kept)+len(done.NotUndone) > 0 {
 		t.Errorf("restored: %+v, first %+v", done, dry)
 	}
 	for _, name := range []string{"new", "elsewhere"} {
@@ -143,7 +164,8 @@ func TestRestore(t *testing.T) {
 	s.write("new/other", "somebody's")
 	s.write("folder2/x", "somebody's")
 	s.do(os.Remove(at("folder")), os.Rename(at("folder2"), at("folder")))
-	was["both"], was["new/other"], was["folder/x"] = "false somebody's", "false somebody's", "false somebody's"
+	was["both"], was["new/other"], was["folder/x"] = "false somebody's", "false somebody's",
+		"false somebody's"
 	done = s.restore(after, before)
 	s.is("with somebody's", was)
 	if got := fmt.Sprint(done.Kept); got != "[{both changed} {folder/x changed}]" {
@@ -163,9 +185,19 @@ func TestRestoreLeavesWhatItDoesNotKnow(t *testing.T) {
 	for _, name := range []string{"made", "moved"} {
 		s.write(name, "before")
 	}
-	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: s.env, Secret: secret, Now: func() time.Time { return time.Now().Add(time.Hour) }})
+	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{
+		Dir:    s.dir,
+		Env:    s.env,
+		Secret: secret,
+		Now:    func() time.Time { return time.Now().Add(time.Hour) },
+	})
 	before := s.take()
-	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: s.env, Secret: secret, Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
+	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{
+		Dir:    s.dir,
+		Env:    s.env,
+		Secret: secret,
+		Now:    func() time.Time { return time.Now().Add(2 * time.Hour) },
+	})
 	s.write(".gitignore", "")
 	s.write("build/grown", "made yesterday, and more")
 	s.write("made", "by the turn")
@@ -173,7 +205,8 @@ func TestRestoreLeavesWhatItDoesNotKnow(t *testing.T) {
 	s.write(".env", "KEY=12")
 	after := s.take()
 	r := s.restore(after, before)
-	if fmt.Sprint(r.Kept) != "[{build/grown older} {build/old older}]" || fmt.Sprint(r.Deleted) != "[here]" || len(r.NotUndone) != 1 || r.NotUndone[0].What != ".env" {
+	if fmt.Sprint(r.Kept) != "[{build/grown older} {build/old older}]" ||
+		fmt.Sprint(r.Deleted) != "[here]" || len(r.NotUndone) != 1 || r.NotUndone[0].What != ".env" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -193,7 +226,13 @@ func TestRestoreAllOrNothing(t *testing.T) {
 		hash := fmt.Sprintf("%x", sha256.Sum256([]byte("blob 15\x00before and lost")))
 		objects, err := filepath.Glob(filepath.Join(s.dir, "*", "objects", hash[:2], hash[2:]))
 		s.do(err, os.Remove(objects[0]))
-		_, err = s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before, ID: "x"}, nothing)
+		_, err = s.Restore(t.Context(), files.RestoreOf{
+			Workspace: s.workspace.dir,
+			Session:   "one",
+			From:      after,
+			To:        before,
+			ID:        "x",
+		}, nothing)
 		if failed, ok := errors.AsType[*files.NotRestored](err); !ok || failed.Path != name {
 			t.Errorf("restored: %v", err)
 		}
@@ -206,7 +245,8 @@ func TestRestoreOfARepository(t *testing.T) {
 	s := newSnapshots(t)
 	state := func() string {
 		var all []string
-		for _, name := range []string{"HEAD", "refs/heads/main", "refs/heads/kept", "refs/heads/work", "refs/tags/v1"} {
+		for _, name := range []string{"HEAD", "refs/heads/main", "refs/heads/kept", "refs/heads/work",
+			"refs/tags/v1"} {
 			text, _ := os.ReadFile(filepath.Join(s.workspace.dir, ".git", name))
 			all = append(all, name+"="+strings.TrimSpace(string(text)))
 		}

@@ -45,8 +45,8 @@ func (s *session) review(of files.ReviewOf, closed ...string) (list []string) {
 	return list
 }
 
-// Without git the edits that agents reported tell what a turn changed, and what came after it is not
-// taken for its own.
+// Without git the edits that agents reported tell what a turn changed, and what came after it is
+// not taken for its own.
 func TestReviewWithoutGit(t *testing.T) {
 	s := newSession(t, event.Context{})
 	s.write("a.txt", "one\n2\nthree\nfour\n")
@@ -61,7 +61,9 @@ func TestReviewWithoutGit(t *testing.T) {
 		s.edit(map[string]any{"path": ".env"}, "@@ -1 +1 @@\n-KEY=1\n+KEY=2\n")
 		s.edit(map[string]any{"path": "bare.txt"}, "--- a/bare.txt\n+++ b/bare.txt\n")
 		s.edit(map[string]any{"path": "../out.txt"}, "@@ -1 +1 @@\n-a\n+b\n")
-		s.edit(map[string]any{"path": "gone.txt"}, "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n")
+		s.edit(map[string]any{"path": "gone.txt"},
+			"diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n"+
+				"@@ -1 +0,0 @@\n-bye\n")
 	})
 	second := s.turn("second", func() {
 		s.edit(map[string]any{"path": "a.txt"}, "@@ -3 +3,2 @@\n three\n+four\n")
@@ -72,12 +74,18 @@ func TestReviewWithoutGit(t *testing.T) {
 		of   files.ReviewOf
 		want []string
 	}{
-		{"the first turn", files.ReviewOf{From: first}, []string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\n"`, "bare.txt: untold +0 -0",
-			`gone.txt: "bye\n" -> none`, `made.txt: none -> "x\n"`, "since.txt: changed +2 -1"}},
-		{"since the first", files.ReviewOf{From: first, On: true}, []string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\nfour\n"`, "bare.txt: untold +0 -0",
-			`gone.txt: "bye\n" -> none`, `made.txt: none -> "x\ny\n"`, "since.txt: changed +2 -1"}},
-		{"the second turn", files.ReviewOf{From: second}, []string{`a.txt: "one\n2\nthree\n" -> "one\n2\nthree\nfour\n"`, `made.txt: "x\n" -> "x\ny\n"`}},
-		{"the last turn", files.ReviewOf{}, []string{`a.txt: "one\n2\nthree\n" -> "one\n2\nthree\nfour\n"`, `made.txt: "x\n" -> "x\ny\n"`}},
+		{"the first turn", files.ReviewOf{From: first},
+			[]string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\n"`,
+				"bare.txt: untold +0 -0",
+				`gone.txt: "bye\n" -> none`, `made.txt: none -> "x\n"`, "since.txt: changed +2 -1"}},
+		{"since the first", files.ReviewOf{From: first, On: true},
+			[]string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\nfour\n"`,
+				"bare.txt: untold +0 -0",
+				`gone.txt: "bye\n" -> none`, `made.txt: none -> "x\ny\n"`, "since.txt: changed +2 -1"}},
+		{"the second turn", files.ReviewOf{From: second},
+			[]string{`a.txt: "one\n2\nthree\n" -> "one\n2\nthree\nfour\n"`, `made.txt: "x\n" -> "x\ny\n"`}},
+		{"the last turn", files.ReviewOf{},
+			[]string{`a.txt: "one\n2\nthree\n" -> "one\n2\nthree\nfour\n"`, `made.txt: "x\n" -> "x\ny\n"`}},
 		{"no turn", files.ReviewOf{From: 9999}, nil},
 		{"no commit", files.ReviewOf{Commit: true}, nil},
 	} {
@@ -92,11 +100,14 @@ func TestReviewWithoutGit(t *testing.T) {
 func TestReviewTakesNoTextForAnEdit(t *testing.T) {
 	s := newSession(t, event.Context{})
 	s.write("Makefile", "all:\n")
-	diff := "--- a/Makefile\n+++ b/Makefile\n@@ -1,2 +1 @@\n all:\n-\tevil\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+	diff := "--- a/Makefile\n+++ b/Makefile\n@@ -1,2 +1 @@\n all:\n-\tevil\n--- a/x\n+++ b/x\n@@ -1 " +
+		"+1 @@\n-a\n+b\n"
 	s.turn("read", func() {
 		for i, call := range []event.ToolExecutionStart{
-			{ToolName: "view", Arguments: []byte(`{"path":"fix.patch"}`)}, {ToolName: "fetch", Arguments: []byte(`{"url":"http://x/"}`)},
-			{ToolName: "bash", Arguments: []byte(`{"command":"cat fix.patch"}`)}, {ToolName: "Read patch.txt", Arguments: []byte(`{}`)},
+			{ToolName: "view", Arguments: []byte(`{"path":"fix.patch"}`)},
+			{ToolName: "fetch", Arguments: []byte(`{"url":"http://x/"}`)},
+			{ToolName: "bash", Arguments: []byte(`{"command":"cat fix.patch"}`)},
+			{ToolName: "Read patch.txt", Arguments: []byte(`{}`)},
 			{ToolName: "edit", Arguments: []byte(`{"path":"Makefile"}`), By: event.ByUser},
 		} {
 			call.ToolCallID = fmt.Sprint("c", i)
@@ -104,7 +115,11 @@ func TestReviewTakesNoTextForAnEdit(t *testing.T) {
 				call.By = event.ByAgent
 			}
 			s.say(call)
-			s.say(event.ToolExecutionComplete{ToolCallID: call.ToolCallID, Success: true, Result: &event.ToolResult{Content: "x", DetailedContent: diff}})
+			s.say(event.ToolExecutionComplete{
+				ToolCallID: call.ToolCallID,
+				Success:    true,
+				Result:     &event.ToolResult{Content: "x", DetailedContent: diff},
+			})
 		}
 	})
 	if got := s.review(files.ReviewOf{}); got != nil {

@@ -17,7 +17,8 @@ func TestThreat103AnotherFileWasOpened(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := errors.Join(os.WriteFile(at(".env"), []byte("secret"), 0o600),
-		os.WriteFile(at("plain"), []byte("plain"), 0o600), syscall.Mkfifo(at("pipe"), 0o600)); err != nil {
+		os.WriteFile(at("plain"), []byte("plain"), 0o600),
+		syscall.Mkfifo(at("pipe"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	looked, err := os.Lstat(at("plain"))

@@ -110,7 +110,8 @@ func TestWithoutARepository(t *testing.T) {
 		"--- /dev/null\n+++ b/sub/made.go\n@@ -0,0 +1,2 @@\n+a\n+b\n")
 	s.write("patched.go", "x\n")
 	s.edit(map[string]any{"patch": "…"},
-		"--- patched.go\n+++ patched.go\n-y\n+x\n--- /etc/passwd\n+++ /etc/passwd\n-a\n+b\n--- ../up\n+++ ../up\n-a\n+b\n")
+		"--- patched.go\n+++ patched.go\n-y\n+x\n--- /etc/passwd\n+++ /etc/passwd\n-a\n+b\n--- ../up\n"+
+			"+++ ../up\n-a\n+b\n")
 	s.write("since.go", "nothing of it\n")
 	s.edit(map[string]any{"path": abs("since.go")}, "@@ -1 +1,2 @@\n-a\n+b\n+c\n")
 	s.edit(map[string]any{"path": "away.go"}, "@@ -1 +1 @@\n-a\n+b\n")

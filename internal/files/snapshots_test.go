@@ -107,7 +107,8 @@ func TestSnapshotsHoldTheWorkspace(t *testing.T) {
 			s.write("node_modules/m.js", "m")
 			s.remove("dir/b.go")
 			s.write("dir/b.go/c.go", "a folder where a file was")
-			if err := errors.Join(os.Symlink("/etc", filepath.Join(s.workspace.dir, "link")), os.Truncate(filepath.Join(s.workspace.dir, "new.go"), 1)); err != nil {
+			if err := errors.Join(os.Symlink("/etc", filepath.Join(s.workspace.dir, "link")),
+				os.Truncate(filepath.Join(s.workspace.dir, "new.go"), 1)); err != nil {
 				t.Fatal(err)
 			}
 			s.write("large", "")
@@ -130,7 +131,8 @@ func TestSnapshotsHoldTheWorkspace(t *testing.T) {
 			again := files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: s.env}) // the next process
 			s.Snapshots = again
 			s.write("forced", "again")
-			if got := s.changed(second, s.take()); !strings.Contains(got, "A .env") || kind != "no repository" && !strings.Contains(got, "M forced") {
+			if got := s.changed(second, s.take()); !strings.Contains(got, "A .env") ||
+				kind != "no repository" && !strings.Contains(got, "M forced") {
 				t.Errorf("after a restart, which takes .env for no secret: %s", got)
 			}
 		})
@@ -153,7 +155,8 @@ func TestSnapshotsOfNothingNew(t *testing.T) {
 		}
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho \"$@\" >> "+log+"\nexec "+real+" \"$@\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "git"),
+		[]byte("#!/bin/sh\necho \"$@\" >> "+log+"\nexec "+real+" \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	env := append(slices.Clone(s.env), "PATH="+bin+":"+os.Getenv("PATH"))
@@ -223,7 +226,8 @@ func TestSnapshotsEnd(t *testing.T) {
 	if err := s.DeleteSession(t.Context(), s.workspace.dir, "two"); err != nil {
 		t.Fatal(err)
 	}
-	if left := objects(); left != before-6 { // both snapshots and what is said of them, the file, and its tree
+	// both snapshots and what is said of them, the file, and its tree
+	if left := objects(); left != before-6 {
 		t.Errorf("%d of %d objects are left", left, before)
 	}
 	if got := s.changed(id, s.take()); got != "" {
@@ -231,7 +235,8 @@ func TestSnapshotsEnd(t *testing.T) {
 	}
 	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: s.env, Most: 1})
 	last := s.take()
-	if _, err := s.Differing(t.Context(), s.workspace.dir, "one", id, last, 0, 0); !errors.Is(err, files.ErrNoSnapshot) {
+	if _, err := s.Differing(t.Context(), s.workspace.dir, "one", id, last, 0, 0); !errors.Is(err,
+		files.ErrNoSnapshot) {
 		t.Errorf("the oldest is there: %v", err)
 	}
 	if err := s.DeleteSession(t.Context(), s.workspace.dir, "one"); err != nil {
@@ -246,7 +251,10 @@ func TestSnapshotsEnd(t *testing.T) {
 // Without git there is none.
 func TestSnapshotsWithoutGit(t *testing.T) {
 	s := newSnapshots(t)
-	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: []string{"PATH=" + t.TempDir()}})
+	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{
+		Dir: s.dir,
+		Env: []string{"PATH=" + t.TempDir()},
+	})
 	if err := s.Take(t.Context(), s.workspace.dir, "one", "s0"); !errors.Is(err, files.ErrNoGit) {
 		t.Error(err)
 	}

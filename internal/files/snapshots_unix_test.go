@@ -21,11 +21,14 @@ func TestThreat115HostileWorkspace(t *testing.T) {
 	s := newSnapshots(t)
 	s.git(".", "init", "-q")
 	ran := filepath.Join(t.TempDir(), "ran")
-	for key, value := range map[string]string{"filter.x.clean": "touch " + ran + "; cat", "filter.x.required": "true", "core.fsmonitor": "touch " + ran,
-		"core.hooksPath": ".", "gpg.program": "touch " + ran, "diff.x.textconv": "touch " + ran, "core.attributesFile": "a", "core.excludesFile": "all"} {
+	for key, value := range map[string]string{"filter.x.clean": "touch " + ran + "; cat",
+		"filter.x.required": "true", "core.fsmonitor": "touch " + ran,
+		"core.hooksPath": ".", "gpg.program": "touch " + ran, "diff.x.textconv": "touch " + ran,
+		"core.attributesFile": "a", "core.excludesFile": "all"} {
 		s.git(".", "config", key, value)
 	}
-	s.write(".gitattributes", "* filter=x diff=x text eol=crlf ident working-tree-encoding=UTF-16\n[attr]binary filter=x\n")
+	s.write(".gitattributes",
+		"* filter=x diff=x text eol=crlf ident working-tree-encoding=UTF-16\n[attr]binary filter=x\n")
 	for _, hook := range []string{"post-index-change", "pre-auto-gc", "reference-transaction"} {
 		s.write(hook, "#!/bin/sh\ntouch "+ran+"\n")
 		s.write(".git/hooks/"+hook, "#!/bin/sh\ntouch "+ran+"\n")
@@ -36,7 +39,8 @@ func TestThreat115HostileWorkspace(t *testing.T) {
 		}
 	}
 	s.write("all", "*\n")
-	s.write(".gitmodules", "[submodule \"m\"]\n\tpath = m\n\turl = ext::touch "+ran+"\n\tupdate = !touch "+ran+"\n")
+	s.write(".gitmodules", "[submodule \"m\"]\n\tpath = m\n\turl = ext::touch "+ran+
+		"\n\tupdate = !touch "+ran+"\n")
 	s.write("a.txt", "$Id$\r\nline\n")
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("secret"), 0o600); err != nil {
@@ -75,7 +79,8 @@ func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
 	}
 	s := newSnapshots(t)
 	outside := t.TempDir()
-	s.do(os.MkdirAll(filepath.Join(outside, "er"), 0o700), os.WriteFile(filepath.Join(outside, "er", "made"), []byte("after"), 0o600),
+	s.do(os.MkdirAll(filepath.Join(outside, "er"), 0o700),
+		os.WriteFile(filepath.Join(outside, "er", "made"), []byte("after"), 0o600),
 		os.WriteFile(filepath.Join(outside, "er", "f"), []byte("after"), 0o600))
 	s.write("deep/er/f", "before")
 	before := s.take()
@@ -92,7 +97,8 @@ func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
 				return
 			default:
 			}
-			if err := errors.Join(os.Rename(deep, away), os.Symlink(outside, deep), os.Remove(deep), os.Rename(away, deep)); err != nil {
+			if err := errors.Join(os.Rename(deep, away), os.Symlink(outside, deep), os.Remove(deep),
+				os.Rename(away, deep)); err != nil {
 				_ = os.Remove(deep) // a folder was made in its place
 				_ = os.RemoveAll(deep)
 				_ = os.Rename(away, deep)
@@ -101,7 +107,13 @@ func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
 	}()
 	done := 0
 	for i := 0; i < 12 || done == 0 && i < 400; i++ {
-		of := files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before, ID: fmt.Sprint("r", i)}
+		of := files.RestoreOf{
+			Workspace: s.workspace.dir,
+			Session:   "one",
+			From:      after,
+			To:        before,
+			ID:        fmt.Sprint("r", i),
+		}
 		if i%2 == 1 {
 			of.From, of.To = before, after
 		}
@@ -118,7 +130,8 @@ func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
 	list, err := os.ReadDir(filepath.Join(outside, "er"))
 	s.do(err)
 	for _, e := range list {
-		if text, err := os.ReadFile(filepath.Join(outside, "er", e.Name())); err != nil || string(text) != "after" {
+		if text, err := os.ReadFile(filepath.Join(outside, "er", e.Name())); err != nil ||
+			string(text) != "after" {
 			t.Errorf("%s is %q, %v", e.Name(), text, err)
 		}
 	}

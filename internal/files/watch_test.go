@@ -105,7 +105,8 @@ func TestWhatCannotBeWatched(t *testing.T) {
 	away := filepath.Join(dir, "gone", "b.txt")
 	r := w.Follow([]string{name, away})
 	if !r.Blind(away) || r.Blind(name) {
-		t.Errorf("of %s and %s, the first is watched: %v, the second: %v", name, away, !r.Blind(name), !r.Blind(away))
+		t.Errorf("of %s and %s, the first is watched: %v, the second: %v", name, away, !r.Blind(name),
+			!r.Blind(away))
 	}
 	put(t, name, "one\n")
 	notified(t, r)

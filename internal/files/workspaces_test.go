@@ -49,19 +49,25 @@ func TestList(t *testing.T) {
 	top := folders(t, "a", "b", "c", "data")
 	in := func(name string) string { return filepath.Join(top, name) }
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	c := files.WorkspacesConfig{Documents: document.Folder(in("data")), First: []string{in("a")}, Now: func() time.Time { now = now.Add(time.Second); return now }}
+	c := files.WorkspacesConfig{
+		Documents: document.Folder(in("data")),
+		First:     []string{in("a")},
+		Now:       func() time.Time { now = now.Add(time.Second); return now },
+	}
 	l := open(t, c)
 	if err := os.Symlink(in("b"), in("link")); err != nil {
 		t.Skip("no symbolic links here")
 	}
 	b, added, err := l.Open(in("link"))
-	if err != nil || !added || b.Path != in("b") || b.Name != "b" || b.ID != files.WorkspaceID(in("b")) {
+	if err != nil || !added || b.Path != in("b") || b.Name != "b" ||
+		b.ID != files.WorkspaceID(in("b")) {
 		t.Fatal(b, added, err)
 	}
 	if _, added, err := l.Open(in("b")); added || err != nil {
 		t.Error("one folder is two", err)
 	}
-	l.Add(map[string]time.Time{in("c"): now.Add(-time.Hour), in("gone"): now.Add(-2 * time.Hour), "": now})
+	l.Add(map[string]time.Time{in("c"): now.Add(-time.Hour), in("gone"): now.Add(-2 * time.Hour),
+		"": now})
 	want := []string{in("b"), in("a"), in("c"), in("gone")}
 	for _, path := range []string{in("link"), in("b") + "/"} {
 		if w, err := l.Find(path); err != nil || w.Path != in("b") {
@@ -115,7 +121,8 @@ func TestRefused(t *testing.T) {
 	}
 	strange := filepath.Join(top, "\xff") // which no JSON can hold
 	_ = os.Mkdir(strange, 0o700)          // some systems refuse it, too
-	for _, path := range []string{"", ".", "a", "~/a", filepath.Join(top, "none"), filepath.Join(top, "file"), filepath.Join(top, "file", "x"), top + "\x00", strange} {
+	for _, path := range []string{"", ".", "a", "~/a", filepath.Join(top, "none"),
+		filepath.Join(top, "file"), filepath.Join(top, "file", "x"), top + "\x00", strange} {
 		if w, _, err := l.Open(path); !errors.Is(err, files.ErrFolder) {
 			t.Errorf("%q: %v, %v", path, w, err)
 		}
@@ -149,22 +156,25 @@ func TestDamaged(t *testing.T) {
 func TestWarn(t *testing.T) {
 	home := folders(t, "code/relay/.git", "code/relay/internal", "notes")
 	for name, want := range map[string]files.Warning{
-		"code/relay": "", "code/relay/internal": files.WarnInside, "notes": files.WarnRepository, "code": files.WarnRepository,
-		".": files.WarnHome, "..": files.WarnHome,
+		"code/relay": "", "code/relay/internal": files.WarnInside, "notes": files.WarnRepository,
+		"code": files.WarnRepository,
+		".":    files.WarnHome, "..": files.WarnHome,
 	} {
 		got := files.Warn(filepath.Join(home, name), home)
 		if got != want || (got.Text() == "") != (want == "") {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if got := files.Warn(filepath.VolumeName(home)+string(filepath.Separator), home); got != files.WarnRoot {
+	if got := files.Warn(filepath.VolumeName(home)+string(filepath.Separator),
+		home); got != files.WarnRoot {
 		t.Errorf("the root: %q", got)
 	}
 }
 
 // TestComplete: folders are offered below the home folder only, closed ones first.
 func TestComplete(t *testing.T) {
-	top := folders(t, "home/code/relay", "home/code/Reader", "home/.config/x", "base", "home/notes", "other/place", "old")
+	top := folders(t, "home/code/relay", "home/code/Reader", "home/.config/x", "base", "home/notes",
+		"other/place", "old")
 	home := filepath.Join(top, "home")
 	if err := os.Symlink(filepath.Join(top, "other"), filepath.Join(home, "way")); err != nil {
 		t.Skip("no symbolic links here")

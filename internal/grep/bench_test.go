@@ -16,7 +16,9 @@ import (
 
 // source is about 10 kB that read like a program.
 func source(r *rand.Rand) string {
-	words := strings.Fields("func return if err nil range session output server handler string byte context close buffer reader lines policy Patience event type struct")
+	words := strings.Fields(
+		"func return if err nil range session output server handler string byte context close buffer " +
+			"reader lines policy Patience event type struct")
 	var b strings.Builder
 	for b.Len() < 10_000 {
 		b.WriteString(strings.Repeat("\t", r.IntN(4)))
@@ -33,8 +35,8 @@ func source(r *rand.Rand) string {
 }
 
 // BenchmarkFolder searches 10,000 files of together 100 MB, beside ripgrep in the same folder,
-// interleaved: "ratio" is our time through ripgrep's, "first-ms" the time to the first hit, both the
-// median of the rounds.
+// interleaved: "ratio" is our time through ripgrep's, "first-ms" the time to the first hit, both
+// the median of the rounds.
 func BenchmarkFolder(b *testing.B) {
 	rg, err := exec.LookPath("rg")
 	if err != nil {
@@ -48,7 +50,8 @@ func BenchmarkFolder(b *testing.B) {
 	d := folder(b, files)
 	var names policy.SensitiveNames
 	d.Open, d.Closed = policy.OpenListed, names.Sensitive
-	d.Cover = func(name string, text []byte) { veil.Cover(text, veil.FileSpans(name, text)) } // as the server does
+	// as the server does
+	d.Cover = func(name string, text []byte) { veil.Cover(text, veil.FileSpans(name, text)) }
 	for _, bench := range []struct {
 		name string
 		q    Query
@@ -57,7 +60,11 @@ func BenchmarkFolder(b *testing.B) {
 		{"literal/any-case", Query{Text: "needleinhaystack"}},
 		{"expression/with-a-text", Query{Text: `needle\w+\d{2}`, Case: true, Expression: true}},
 		{"expression/alternatives", Query{Text: `needleIn|Haystack\d`, Case: true, Expression: true}},
-		{"expression/without-a-text", Query{Text: `[a-z]+[A-Z]\w+[0-9]{2,}`, Case: true, Expression: true}},
+		{"expression/without-a-text", Query{
+			Text:       `[a-z]+[A-Z]\w+[0-9]{2,}`,
+			Case:       true,
+			Expression: true,
+		}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			var ratios, firsts []float64

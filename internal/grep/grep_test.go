@@ -51,7 +51,8 @@ func folder(t testing.TB, files map[string]string) Folder {
 	return d
 }
 
-// search returns what is found: "file:line:text" of lines that match, "file-line-text" of those about them.
+// search returns what is found: "file:line:text" of lines that match, "file-line-text" of those
+// about them.
 func search(t testing.TB, d Folder, q Query) (lines []string, found Found) {
 	t.Helper()
 	e, err := q.Parse()
@@ -78,7 +79,8 @@ func search(t testing.TB, d Folder, q Query) (lines []string, found Found) {
 }
 
 func TestQuery(t *testing.T) {
-	d := folder(t, map[string]string{"a": "Patience\r\npatience\nimpatience\nbuf.Patience()\na.c\nabc\n"})
+	d := folder(t,
+		map[string]string{"a": "Patience\r\npatience\nimpatience\nbuf.Patience()\na.c\nabc\n"})
 	for _, tt := range []struct {
 		q    Query
 		want string
@@ -112,11 +114,13 @@ func TestQuery(t *testing.T) {
 func TestLinesAround(t *testing.T) {
 	text := ""
 	for i := 1; i <= 30; i++ {
-		text += fmt.Sprint("n", i, map[bool]string{true: " hit"}[i == 1 || i == 6 || i == 20 || i == 30], "\n")
+		text += fmt.Sprint("n", i, map[bool]string{true: " hit"}[i == 1 || i == 6 || i == 20 || i == 30],
+			"\n")
 	}
 	lines, _ := search(t, folder(t, map[string]string{"a": text}), Query{Text: "hit"})
 	want := "a:1:n1 hit|a-2-n2|a-3-n3|a-4-n4|a-5-n5|a:6:n6 hit|a-7-n7|a-8-n8|a-9-n9|" +
-		"a-17-n17|a-18-n18|a-19-n19|a:20:n20 hit|a-21-n21|a-22-n22|a-23-n23|a-27-n27|a-28-n28|a-29-n29|a:30:n30 hit"
+		"a-17-n17|a-18-n18|a-19-n19|a:20:n20 " +
+		"hit|a-21-n21|a-22-n22|a-23-n23|a-27-n27|a-28-n28|a-29-n29|a:30:n30 hit"
 	if got := strings.Join(lines, "|"); got != want {
 		t.Errorf("got %s\nnot %s", got, want)
 	}
@@ -153,7 +157,8 @@ func TestHostileFolder(t *testing.T) {
 	if err != nil {
 		t.Log(err)
 	}
-	d.Names = append(d.Names, "link", "sub/up", "sub/up/mine", "sub", "sparse", "missing", "missing/a", "../outside", "/etc/passwd")
+	d.Names = append(d.Names, "link", "sub/up", "sub/up/mine", "sub", "sparse", "missing", "missing/a",
+		"../outside", "/etc/passwd")
 	d.Closed = func(name string) bool { return strings.HasSuffix(name, ".env") }
 	d.Shown = func(_ fs.FileInfo, name string) Shown {
 		if name == "mine" || strings.HasPrefix(name, "sub/up") {
@@ -167,7 +172,8 @@ func TestHostileFolder(t *testing.T) {
 			lines[i] = fmt.Sprint(len(l) < 700, " ", strings.Contains(l, "hit"), l[:6])
 		}
 	}
-	want := []string{"hit/.env", "late-39998-a", "late-39999-a", "late-40000-a", "late:40001:hit\x00", "true truelong:1", "sub/a:1:hit"}
+	want := []string{"hit/.env", "late-39998-a", "late-39999-a", "late-40000-a", "late:40001:hit\x00",
+		"true truelong:1", "sub/a:1:hit"}
 	if !slices.Equal(lines, want) || found.Closed != 2 || found.Hits != 3 || found.In != 3 {
 		t.Errorf("found %q, %+v", lines, found)
 	}
@@ -196,7 +202,8 @@ func TestMostHits(t *testing.T) {
 
 // Neither does an expression take minutes for one line, nor does a search wait for the end of it.
 func TestThreat107ExpressionsEnd(t *testing.T) {
-	for _, text := range []string{"(?:" + strings.Repeat(".?", 300) + "){300}x", strings.Repeat("a{1000}", 3)} {
+	for _, text := range []string{"(?:" + strings.Repeat(".?", 300) + "){300}x",
+		strings.Repeat("a{1000}", 3)} {
 		if _, err := (Query{Text: text, Expression: true}).Parse(); !errors.Is(err, errSteps) {
 			t.Errorf("%.20s… is taken: %v", text, err)
 		}
@@ -233,7 +240,10 @@ func TestSearchEnds(t *testing.T) {
 	e, _ := Query{Text: "hit"}.Parse()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.Search(ctx, e, func(File) error { t.Error("reported"); return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := d.Search(ctx, e, func(File) error {
+		t.Error("reported")
+		return nil
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}
 	full := errors.New("no reader")
@@ -242,7 +252,8 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// What is covered is not searched: whatever else an expression matches, hits do not tell what it is.
+// What is covered is not searched: whatever else an expression matches, hits do not tell what it
+// is.
 func TestCoveredIsNotSearched(t *testing.T) {
 	d := folder(t, map[string]string{"a": "KEY=abc\nlast abc\n", "b": "abc\n"})
 	d.Cover = func(_ string, text []byte) {
@@ -250,7 +261,8 @@ func TestCoveredIsNotSearched(t *testing.T) {
 			copy(text, "KEY=***")
 		}
 	}
-	for expr, want := range map[string]int{"abc": 2, "KEY=abc": 0, "KEY=abc|last": 1, "KEY=[a-z]|^KEY=.": 1, "KEY=a|KEY=[^a-z]": 1, "KEY=x|KEY=[^a-z]": 1, `\*`: 1} {
+	for expr, want := range map[string]int{"abc": 2, "KEY=abc": 0, "KEY=abc|last": 1,
+		"KEY=[a-z]|^KEY=.": 1, "KEY=a|KEY=[^a-z]": 1, "KEY=x|KEY=[^a-z]": 1, `\*`: 1} {
 		if _, found := search(t, d, Query{Text: expr, Expression: true}); found.Hits != want {
 			t.Errorf("%s: %d hits, not %d", expr, found.Hits, want)
 		}

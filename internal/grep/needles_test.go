@@ -17,10 +17,13 @@ func TestDensityIsLookedForByTexts(t *testing.T) {
 
 // Whatever lines are passed over by, those that match are found.
 func TestLinesAsTheExpressionAloneFindsThem(t *testing.T) {
-	text := "one\n\nTwo 22\nthree\r\nf\xffour ü4\n4\n\nK kelvin \u212a\nSTRASSE straße ſ\n" + strings.Repeat("z", 300) + "9\nlast"
+	text := "one\n\nTwo 22\nthree\r\nf\xffour ü4\n4\n\nK kelvin \u212a\nSTRASSE straße ſ\n" +
+		strings.Repeat("z", 300) + "9\nlast"
 	for _, expr := range []string{
-		"o", "(?i)T", "[0-9]", "[a-z]+[0-9]{2}", `\d+$`, "^$", "^.{2}$", "[^a-z]$", `[ü-ÿ]\d`, `\xff|four`, "(?i)k", "(?i)kelvin", "(?i)ſ", "(?i)strasse",
-		"[A-Z]{5}", "(a|e)+", "x*", "[9Z]", "[[:upper:]]\\w+ [[:digit:]]", `\x{FFFD}`, "(?:22|4)+", "[^\\n]*st", "()", "z{300}9", "[\u00e0-\u00ff]", "(?s:.)4",
+		"o", "(?i)T", "[0-9]", "[a-z]+[0-9]{2}", `\d+$`, "^$", "^.{2}$", "[^a-z]$", `[ü-ÿ]\d`,
+		`\xff|four`, "(?i)k", "(?i)kelvin", "(?i)ſ", "(?i)strasse",
+		"[A-Z]{5}", "(a|e)+", "x*", "[9Z]", "[[:upper:]]\\w+ [[:digit:]]", `\x{FFFD}`, "(?:22|4)+",
+		"[^\\n]*st", "()", "z{300}9", "[\u00e0-\u00ff]", "(?s:.)4",
 	} {
 		e, err := Parse(expr)
 		if err != nil {
@@ -38,7 +41,8 @@ func TestLinesAsTheExpressionAloneFindsThem(t *testing.T) {
 	}
 }
 
-// Where every line matches, none is looked through to the end of the text: that would take minutes here.
+// Where every line matches, none is looked through to the end of the text: that would take minutes
+// here.
 func TestLinesThatAllMatch(t *testing.T) {
 	e, err := Query{Text: "frame"}.Parse()
 	if err != nil {

@@ -37,7 +37,8 @@ func TestBodyHasADeadlineThatEndsWithIt(t *testing.T) {
 		return c.deadlines
 	}
 	got := send("{}")
-	if len(got) != 3 || got[1].Before(time.Now()) || got[1].After(time.Now().Add(time.Minute)) || !got[2].IsZero() {
+	if len(got) != 3 || got[1].Before(time.Now()) || got[1].After(time.Now().Add(time.Minute)) ||
+		!got[2].IsZero() {
 		t.Errorf("deadlines %v", got)
 	}
 	if got := send(""); len(got) != 0 {

@@ -45,7 +45,8 @@ func TestConnectionsAreLimited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+g.Token()+"\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+
+			g.Token()+"\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -63,7 +64,8 @@ func TestConnectionsAreLimited(t *testing.T) {
 	for range 20 {
 		res, c := ask(second)
 		b, err := io.ReadAll(res.Body)
-		if err != nil || res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(b), `"code":"too_many_connections"`) {
+		if err != nil || res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
+			!strings.Contains(string(b), `"code":"too_many_connections"`) {
 			t.Errorf("one too many: %s %v %q %v", res.Status, res.Header, b, err)
 		}
 		_ = c.Close()
@@ -105,23 +107,42 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 		send string
 		most time.Duration
 	}{
-		"nothing":                {"", 6 * time.Second},
-		"half a header":          {"GET /public HTTP/1.1\r\nHost: localhost\r\nX-A: b", 6 * time.Second},
-		"a body that is awaited": {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
-		"a body without credentials": {"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+		"nothing":       {"", 6 * time.Second},
+		"half a header": {"GET /public HTTP/1.1\r\nHost: localhost\r\nX-A: b", 6 * time.Second},
+		"a body that is " +
+			"awaited": {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\n" +
+			"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
+		"a body without " +
+			"credentials": {"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Content-Length: 9\r\n\r\n{",
 			6 * time.Second},
-		"a body for nobody":            {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
-		"a body for another host":      {"POST / HTTP/1.1\r\nHost: evil.test\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
-		"chunks for another host":      {"POST / HTTP/1.1\r\nHost: evil.test\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{", 6 * time.Second},
-		"a big body that is announced": {"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{", 6 * time.Second},
-		"big chunks":                   {"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + strings.Repeat(" ", 2048), 6 * time.Second},
-		"a body that is too big":       {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 2097152\r\n\r\n", time.Second},
-		"nothing after an answer":      {"GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n", 61 * time.Second},
+		"a body for nobody": {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+			"9\r\n\r\n{", 6 * time.Second},
+		"a body for another " +
+			"host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
+		"chunks for another " +
+			"host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			"9\r\n{", 6 * time.Second},
+		"a big body that is " +
+			"announced": {"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Content-Length: 200000\r\n\r\n{", 6 * time.Second},
+		"big chunks": {"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\n800\r\n" + strings.Repeat(" ", 2048), 6 * time.Second},
+		"a body that is " +
+			"too big": {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\n" +
+			"Content-Type: application/json\r\nContent-Length: 2097152\r\n\r\n", time.Second},
+		"nothing after an answer": {"GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			61 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGuard(t, guard.Config{})
 			synctest.Test(t, func(t *testing.T) {
-				server := httptest.Server{Config: &http.Server{Handler: routes(g), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10}}
+				server := httptest.Server{Config: &http.Server{
+					Handler:           routes(g),
+					ReadHeaderTimeout: 5 * time.Second,
+					IdleTimeout:       time.Minute,
+					MaxHeaderBytes:    32 << 10,
+				}}
 				l := make(pipes)
 				done := make(chan struct{})
 				go func() { defer close(done); _ = server.Config.Serve(l) }()
@@ -167,7 +188,9 @@ func TestThreat114BodiesHaveALeastRate(t *testing.T) {
 				sent := make(chan struct{})
 				go func() {
 					defer close(sent)
-					_, err := fmt.Fprintf(near, "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", g.Token(), size)
+					_, err := fmt.Fprintf(near,
+						"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\n"+
+							"Content-Length: %d\r\n\r\n", g.Token(), size)
 					for sent := 0; err == nil && sent < size; sent += c.each {
 						time.Sleep(time.Second)
 						_, err = near.Write(make([]byte, min(c.each, size-sent)))

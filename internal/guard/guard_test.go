@@ -21,8 +21,10 @@ const host = "localhost:8080"
 
 // classPaths is a route per class; each answers 200 "served".
 var classPaths = map[guard.Class]string{
-	guard.Public: "/public", guard.Static: "/static", guard.Door: "/auth", guard.Page: "/", guard.Read: "/read",
-	guard.Write: "/write", guard.Upload: "/upload", guard.MCP: "/mcp", guard.Output: "/output", guard.Frame: "/frame",
+	guard.Public: "/public", guard.Static: "/static", guard.Door: "/auth", guard.Page: "/",
+	guard.Read:  "/read",
+	guard.Write: "/write", guard.Upload: "/upload", guard.MCP: "/mcp", guard.Output: "/output",
+	guard.Frame: "/frame",
 }
 
 func newGuard(t testing.TB, c guard.Config) *guard.Guard {
@@ -94,7 +96,8 @@ func want(t *testing.T, h http.Handler, c call, status int) *http.Response {
 	res := do(h, c)
 	if res.StatusCode != status {
 		b, _ := io.ReadAll(res.Body)
-		t.Errorf("%s %s host=%q %v: %d %s, want %d", c.method, c.target, c.host, c.header, res.StatusCode, b, status)
+		t.Errorf("%s %s host=%q %v: %d %s, want %d", c.method, c.target, c.host, c.header, res.StatusCode,
+			b, status)
 	}
 	return res
 }
@@ -117,7 +120,8 @@ func TestCredentialsByClass(t *testing.T) {
 		"basic":        {"Authorization": "Basic " + g.Token()},
 		"empty":        {"Authorization": "Bearer ", "Cookie": "webchat_8080="},
 		"other cookie": {"Cookie": strings.Replace(cookie, "8080", "8081", 1)},
-		"swapped":      {"Cookie": "webchat_8080=" + secret, "Authorization": "Bearer " + strings.TrimPrefix(cookie, "webchat_8080=")},
+		"swapped": {"Cookie": "webchat_8080=" + secret, "Authorization": "Bearer " +
+			strings.TrimPrefix(cookie, "webchat_8080=")},
 		"in the query": {},
 		"mcp":          {"Authorization": "Bearer " + g.MCPToken()},
 		"mcp key":      {"Authorization": "Bearer " + key},
@@ -127,7 +131,8 @@ func TestCredentialsByClass(t *testing.T) {
 	read := append([]guard.Class{guard.Page, guard.Read}, open...)
 	all := append([]guard.Class{guard.Write, guard.Upload}, read...)
 	mcp := append([]guard.Class{guard.MCP}, open...)
-	may := map[string][]guard.Class{"cookie": read, "secret": all, "api": append(mcp, all...), "mcp": mcp, "mcp key": mcp}
+	may := map[string][]guard.Class{"cookie": read, "secret": all, "api": append(mcp, all...),
+		"mcp": mcp, "mcp key": mcp}
 	for name, header := range creds {
 		for class, path := range classPaths {
 			status := 401
@@ -145,7 +150,8 @@ func TestCredentialsByClass(t *testing.T) {
 					return
 				}
 				b, _ := io.ReadAll(res.Body)
-				if !bytes.Contains(b, []byte(`Authorization: Bearer $(webchat token`)) || res.Header.Get("WWW-Authenticate") != "Bearer" {
+				if !bytes.Contains(b, []byte(`Authorization: Bearer $(webchat token`)) ||
+					res.Header.Get("WWW-Authenticate") != "Bearer" {
 					t.Errorf("the refusal does not say how to come in: %s", b)
 				}
 			})
@@ -165,7 +171,8 @@ func TestKeysForMCPSayWhoseTheyAre(t *testing.T) {
 	if err != nil || again != key {
 		t.Errorf("after a restart the key is %q, %v, want %q", again, err, key)
 	}
-	for b, name := range map[string]string{g.Token(): "api", g.MCPToken(): "mcp", key: "key claude-1", "claude-1.x": "", "": "", ".": ""} {
+	for b, name := range map[string]string{g.Token(): "api", g.MCPToken(): "mcp", key: "key claude-1",
+		"claude-1.x": "", "": "", ".": ""} {
 		r := httptest.NewRequest("POST", "/mcp", nil)
 		r.Header.Set("Authorization", "Bearer "+b)
 		if got := g.KeyName(r); got != name {
@@ -178,9 +185,14 @@ func TestKeysForMCPSayWhoseTheyAre(t *testing.T) {
 		}
 	}
 	for range 3 {
-		want(t, routes(g), call{method: "POST", target: "/mcp", header: map[string]string{"Authorization": "Bearer wrong-secret"}}, 401)
+		want(t, routes(g), call{
+			method: "POST",
+			target: "/mcp",
+			header: map[string]string{"Authorization": "Bearer wrong-secret"},
+		}, 401)
 	}
-	if n := strings.Count(log.String(), "without a valid token"); n != 1 || strings.Contains(log.String(), "wrong-secret") {
+	if n := strings.Count(log.String(), "without a valid token"); n != 1 ||
+		strings.Contains(log.String(), "wrong-secret") {
 		t.Errorf("the log says it %d times, want once and without the token: %s", n, &log)
 	}
 }
@@ -190,12 +202,17 @@ func TestWithoutAuth(t *testing.T) {
 	want(t, h, call{method: "POST", target: "/write"}, 200)
 	want(t, h, call{target: "/"}, 200)
 	want(t, h, call{method: "POST", target: "/write", host: "evil.test"}, 403)
-	want(t, h, call{method: "POST", target: "/write", header: map[string]string{"Origin": "http://localhost:3000"}}, 403)
+	want(t, h, call{
+		method: "POST",
+		target: "/write",
+		header: map[string]string{"Origin": "http://localhost:3000"},
+	}, 403)
 }
 
 func TestZeroClassIsClosed(t *testing.T) {
 	g := newGuard(t, guard.Config{})
-	want(t, routes(g), call{target: "/none", header: map[string]string{"Authorization": "Bearer " + g.Token()}}, 403)
+	want(t, routes(g), call{target: "/none", header: map[string]string{"Authorization": "Bearer " +
+		g.Token()}}, 403)
 	if guard.Class(0).Valid() || guard.Class(99).Valid() || !guard.Output.Valid() {
 		t.Error("Valid is wrong about a class")
 	}
@@ -244,7 +261,12 @@ func TestBodies(t *testing.T) {
 		{"/upload", "image/png", "", guard.MaxUpload + 1, 413},
 	} {
 		body := strings.Repeat("x", c.size)
-		want(t, h, call{method: "POST", target: c.path, body: body, header: auth(c.contentType, c.coding)}, c.status)
+		want(t, h, call{
+			method: "POST",
+			target: c.path,
+			body:   body,
+			header: auth(c.contentType, c.coding),
+		}, c.status)
 	}
 	// A body without a declared length is counted.
 	r := httptest.NewRequest("POST", "/write", io.LimitReader(zeros{}, guard.MaxBody+1))
@@ -257,7 +279,12 @@ func TestBodies(t *testing.T) {
 		t.Errorf("chunked body over the limit: %d", w.Code)
 	}
 	// Credentials come before the body.
-	want(t, h, call{method: "POST", target: "/write", body: "{}", header: map[string]string{"Content-Type": "text/plain"}}, 401)
+	want(t, h, call{
+		method: "POST",
+		target: "/write",
+		body:   "{}",
+		header: map[string]string{"Content-Type": "text/plain"},
+	}, 401)
 }
 
 type zeros struct{}
@@ -267,18 +294,24 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestHeaders(t *testing.T) {
 	g := newGuard(t, guard.Config{})
 	h := routes(g)
-	every := map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
-		"X-Frame-Options": "DENY", "Strict-Transport-Security": ""}
+	every := map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"X-Frame-Options":              "DENY", "Strict-Transport-Security": ""}
 	policy := map[string][]string{
-		"/":       {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types webchat"},
-		"/auth":   {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "trusted-types webchat"},
+		"/": {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'",
+			"base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
+			"trusted-types webchat"},
+		"/auth": {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'",
+			"trusted-types webchat"},
 		"/static": {"default-src 'none'", "connect-src 'self'"},
 		"/output": {"default-src 'none'", "sandbox", "frame-ancestors 'none'"},
 		"/read":   {"default-src 'none'", "frame-ancestors 'none'"},
-		"/frame":  {"default-src 'none'", "sandbox", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'", "style-src 'unsafe-inline'", "img-src data:", "font-src data:"},
-		"/nope":   {"default-src 'none'", "frame-ancestors 'none'"},
+		"/frame": {"default-src 'none'", "sandbox", "base-uri 'none'", "form-action 'none'",
+			"frame-ancestors 'self'", "style-src 'unsafe-inline'", "img-src data:", "font-src data:"},
+		"/nope": {"default-src 'none'", "frame-ancestors 'none'"},
 	}
-	cache := map[string]string{"/": "no-store", "/auth": "no-store", "/static": "no-cache", "/output": "private, no-cache", "/read": "no-store", "/frame": "no-store", "/nope": "no-store"}
+	cache := map[string]string{"/": "no-store", "/auth": "no-store", "/static": "no-cache",
+		"/output": "private, no-cache", "/read": "no-store", "/frame": "no-store", "/nope": "no-store"}
 	for path, parts := range policy {
 		for _, token := range []string{g.Token(), "wrong"} {
 			res := do(h, call{target: path, header: map[string]string{"Authorization": "Bearer " + token}})
@@ -297,10 +330,12 @@ func TestHeaders(t *testing.T) {
 				}
 			}
 			for _, d := range directives {
-				if path == "/frame" && (d == "style-src 'unsafe-inline'" || strings.HasSuffix(d, "-src data:")) {
+				if path == "/frame" && (d == "style-src 'unsafe-inline'" ||
+					strings.HasSuffix(d, "-src data:")) {
 					continue // nothing else is loaded there, and nothing runs
 				}
-				if strings.Contains(d, "unsafe") || strings.Contains(d, "data:") || strings.Contains(d, "*") || strings.Contains(d, "http") {
+				if strings.Contains(d, "unsafe") || strings.Contains(d, "data:") || strings.Contains(d, "*") ||
+					strings.Contains(d, "http") {
 					t.Errorf("%s: policy has %q", path, d)
 				}
 			}
@@ -310,7 +345,8 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/", "/auth"} {
-		if got := do(h, call{target: path}).Header.Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
+		if got := do(h, call{target: path}).Header.Get(
+			"Cross-Origin-Opener-Policy"); got != "same-origin" {
 			t.Errorf("%s: opener policy %q", path, got)
 		}
 	}
@@ -326,7 +362,8 @@ func contains(list []string, s string) bool {
 }
 
 func TestPersonIsAnsweredByThePage(t *testing.T) {
-	h := routes(newGuard(t, guard.Config{Refuse: func(w http.ResponseWriter, _ *http.Request, status int, code, sentence string) {
+	h := routes(newGuard(t, guard.Config{Refuse: func(w http.ResponseWriter, _ *http.Request,
+		status int, code, sentence string) {
 		w.WriteHeader(status)
 		fmt.Fprintf(w, "<p>%s %s", code, sentence)
 	}}))

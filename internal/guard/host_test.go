@@ -19,8 +19,14 @@ func TestForeignHostIsRefusedBeforeEverything(t *testing.T) {
 	h := routes(g)
 	for _, path := range []string{"/", "/read", "/write", "/output", "/public", "/nope", "/none"} {
 		for _, method := range []string{"GET", "POST", "OPTIONS"} {
-			res := want(t, h, call{method: method, target: path, host: "evil.test", header: map[string]string{
-				"Authorization": "Bearer " + g.Token(), "Origin": "http://evil.test", "Sec-Fetch-Site": "same-origin"}}, 403)
+			res := want(t, h, call{
+				method: method,
+				target: path,
+				host:   "evil.test",
+				header: map[string]string{
+					"Authorization": "Bearer " + g.Token(), "Origin": "http://evil.test",
+					"Sec-Fetch-Site": "same-origin"},
+			}, 403)
 			if len(res.Cookies()) > 0 {
 				t.Errorf("%s: a foreign host got a cookie", path)
 			}
@@ -30,12 +36,16 @@ func TestForeignHostIsRefusedBeforeEverything(t *testing.T) {
 
 func TestOddHosts(t *testing.T) {
 	h := routes(newGuard(t, guard.Config{}))
-	for _, ok := range []string{"localhost", "localhost:1", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080", "[::1]"} {
+	for _, ok := range []string{"localhost", "localhost:1", "LOCALHOST:8080", "127.0.0.1:8080",
+		"[::1]:8080", "[::1]"} {
 		want(t, h, call{target: "/public", host: ok}, 200)
 	}
-	for _, bad := range []string{"empty", "localhost.", "localhost.:80", "127.1", "127.0.0.2", "2130706433", "0x7f.1", "[::ffff:7f00:1]", "::1",
-		"[::1", "[::1]x", "[::1]evil.test", "[0:0:0:0:0:0:0:1]", "localhost.evil.test", "evil.test:8080", "0.0.0.0:8080", "[::]:8080", "localhost:",
-		"localhost:0", "localhost:65536", "localhost:80:80", "localhost:+80", "localhost:80@evil.test", "evil@localhost", "localhost ",
+	for _, bad := range []string{"empty", "localhost.", "localhost.:80", "127.1", "127.0.0.2",
+		"2130706433", "0x7f.1", "[::ffff:7f00:1]", "::1",
+		"[::1", "[::1]x", "[::1]evil.test", "[0:0:0:0:0:0:0:1]", "localhost.evil.test", "evil.test:8080",
+		"0.0.0.0:8080", "[::]:8080", "localhost:",
+		"localhost:0", "localhost:65536", "localhost:80:80", "localhost:+80", "localhost:80@evil.test",
+		"evil@localhost", "localhost ",
 		"localhost\x00", "a.localhost", "webchat.localhost:8080", "localhost,evil.test", "localhoſt"} {
 		want(t, h, call{target: "/public", host: bad}, 403)
 	}
@@ -56,7 +66,8 @@ func TestHostsOnTheWire(t *testing.T) {
 		"GET //evil.test/public HTTP/1.1\r\nHost: localhost\r\n":         {"404"},
 		"OPTIONS * HTTP/1.1\r\nHost: evil.test\r\n":                      {"403"},
 		"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n":          {"405"},
-		"GET /public HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n": {"200"},
+		"GET /public HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n": {"200"},
 	} {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
@@ -112,7 +123,8 @@ func TestOrigins(t *testing.T) {
 			}
 			want(t, h, call{method: "POST", target: path, header: header}, c.status)
 			status := c.status
-			if path == "/public" && (c.origin == "" || c.origin == "http://"+host) && c.site != "same-origin" {
+			if path == "/public" && (c.origin == "" || c.origin == "http://"+host) &&
+				c.site != "same-origin" {
 				status = 200 // a plain link from anywhere
 			}
 			want(t, h, call{target: path, header: header}, status)
@@ -130,9 +142,15 @@ func TestOrigins(t *testing.T) {
 
 func TestNoReplyAllowsAnotherOrigin(t *testing.T) {
 	h := routes(newGuard(t, guard.Config{}))
-	for _, path := range []string{"/", "/read", "/write", "/output", "/public", "/static", "/auth", "/nope"} {
+	for _, path := range []string{"/", "/read", "/write", "/output", "/public", "/static", "/auth",
+		"/nope"} {
 		for _, method := range []string{"GET", "POST", "OPTIONS"} {
-			res := do(h, call{method: method, target: path, header: map[string]string{"Origin": "https://evil.test", "Access-Control-Request-Method": "POST"}})
+			res := do(h, call{
+				method: method,
+				target: path,
+				header: map[string]string{"Origin": "https://evil.test",
+					"Access-Control-Request-Method": "POST"},
+			})
 			for name := range res.Header {
 				if strings.HasPrefix(name, "Access-Control") {
 					t.Errorf("%s %s sends %s", method, path, name)
@@ -171,38 +189,59 @@ func TestPublicURL(t *testing.T) {
 		t.Error("no HSTS behind https")
 	}
 	want(t, h, call{target: "/public", host: "chat.example:443"}, 200)
-	want(t, h, call{target: "/public", host: "chat.example:8443"}, 200) // the port is the proxy's business
+	// the port is the proxy's business
+	want(t, h, call{target: "/public", host: "chat.example:8443"}, 200)
 	want(t, h, call{target: "/public", host: "x.chat.example"}, 403)
-	res = want(t, h, call{target: "/public", host: "localhost:8080", header: map[string]string{"X-Forwarded-Host": "chat.example"}}, 403)
+	res = want(t, h, call{
+		target: "/public",
+		host:   "localhost:8080",
+		header: map[string]string{"X-Forwarded-Host": "chat.example"},
+	}, 403)
 	if b, _ := io.ReadAll(res.Body); !bytes.Contains(b, []byte("proxy_set_header Host")) {
 		t.Errorf("no hint for the proxy's owner: %s", b)
 	}
 	bearer := "Bearer " + g.Token()
-	for origin, status := range map[string]int{"https://chat.example": 200, "http://chat.example": 403, "https://chat.example:8443": 403, "https://evil.test": 403} {
-		want(t, h, call{method: "POST", target: "/write", host: "chat.example", header: map[string]string{"Origin": origin, "Authorization": bearer}}, status)
+	for origin, status := range map[string]int{"https://chat.example": 200, "http://chat.example": 403,
+		"https://chat.example:8443": 403, "https://evil.test": 403} {
+		want(t, h, call{
+			method: "POST",
+			target: "/write",
+			host:   "chat.example",
+			header: map[string]string{"Origin": origin, "Authorization": bearer},
+		}, status)
 	}
-	if link := g.Link("http://localhost:8080"); !strings.HasPrefix(link, "https://chat.example/auth#t=") {
+	if link := g.Link("http://localhost:8080"); !strings.HasPrefix(link,
+		"https://chat.example/auth#t=") {
 		t.Errorf("link %s", link)
 	}
 	cookies := signInOn(t, g, "chat.example").Cookies()
-	if len(cookies) != 1 || cookies[0].Name != "__Host-webchat" || !cookies[0].Secure || cookies[0].Path != "/" || cookies[0].Domain != "" {
+	if len(cookies) != 1 || cookies[0].Name != "__Host-webchat" || !cookies[0].Secure ||
+		cookies[0].Path != "/" || cookies[0].Domain != "" {
 		t.Errorf("cookies %v", cookies)
 	}
 }
 
 func TestUnusablePublicURL(t *testing.T) {
-	for _, u := range []string{"chat.example", "ftp://chat.example", "https://", "https://chat.example/a b", "https://chat.example/a/../b", "https://chat.example/%2e", "https://chat.example//a", "https://chat.example/a;b", "https://u@chat.example", "https://chat.example?x=1", "https://:80", "::", "https://a:99999", "https://a:0", "https://a:"} {
+	for _, u := range []string{"chat.example", "ftp://chat.example", "https://",
+		"https://chat.example/a b", "https://chat.example/a/../b", "https://chat.example/%2e",
+		"https://chat.example//a", "https://chat.example/a;b", "https://u@chat.example",
+		"https://chat.example?x=1", "https://:80", "::", "https://a:99999", "https://a:0", "https://a:"} {
 		if _, err := guard.New(guard.Config{Dir: t.TempDir(), PublicURL: u}); err == nil {
 			t.Errorf("%q was accepted", u)
 		}
 	}
-	if _, err := guard.New(guard.Config{Dir: t.TempDir(), PublicURL: "https://chat.example", NoAuth: true}); err == nil {
+	if _, err := guard.New(guard.Config{
+		Dir:       t.TempDir(),
+		PublicURL: "https://chat.example",
+		NoAuth:    true,
+	}); err == nil {
 		t.Error("no sign-in on a public URL was accepted")
 	}
 }
 
 func FuzzHost(f *testing.F) {
-	for _, s := range []string{"localhost:8080", "[::1]:1", "127.0.0.1", "localhost.", "[::1]evil", "localhost:80:80", "evil.test", ""} {
+	for _, s := range []string{"localhost:8080", "[::1]:1", "127.0.0.1", "localhost.", "[::1]evil",
+		"localhost:80:80", "evil.test", ""} {
 		f.Add(s)
 	}
 	local := routes(newGuard(f, guard.Config{}))
@@ -226,14 +265,20 @@ func FuzzHost(f *testing.F) {
 }
 
 func FuzzOrigin(f *testing.F) {
-	for _, s := range []string{"http://localhost:8080", "null", "http://localhost:8080.evil.test", "https://localhost:8080", ""} {
+	for _, s := range []string{"http://localhost:8080", "null", "http://localhost:8080.evil.test",
+		"https://localhost:8080", ""} {
 		f.Add(s, "same-origin")
 		f.Add(s, "")
 	}
 	g := newGuard(f, guard.Config{})
 	h := routes(g)
 	f.Fuzz(func(t *testing.T, origin, site string) {
-		res := do(h, call{method: "POST", target: "/write", header: map[string]string{"Origin": origin, "Sec-Fetch-Site": site, "Authorization": "Bearer " + g.Token()}})
+		res := do(h, call{
+			method: "POST",
+			target: "/write",
+			header: map[string]string{"Origin": origin, "Sec-Fetch-Site": site, "Authorization": "Bearer " +
+				g.Token()},
+		})
 		if res.StatusCode == 403 {
 			return
 		}
@@ -243,8 +288,8 @@ func FuzzOrigin(f *testing.F) {
 	})
 }
 
-// Behind a public URL an agent of this server calls its tools under a loopback name: with a token for
-// MCP, at /mcp, and not from a browser. Nothing else is answered under that name.
+// Behind a public URL an agent of this server calls its tools under a loopback name: with a token
+// for MCP, at /mcp, and not from a browser. Nothing else is answered under that name.
 func TestAgentsCallAtLoopback(t *testing.T) {
 	g := newGuard(t, guard.Config{PublicURL: "https://chat.example"})
 	h := routes(g)
@@ -260,7 +305,13 @@ func TestAgentsCallAtLoopback(t *testing.T) {
 		return header
 	}
 	for _, host := range []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080"} {
-		want(t, h, call{method: "POST", target: "/mcp", host: host, header: with("Content-Type", "application/json"), body: "{}"}, 200)
+		want(t, h, call{
+			method: "POST",
+			target: "/mcp",
+			host:   host,
+			header: with("Content-Type", "application/json"),
+			body:   "{}",
+		}, 200)
 	}
 	for _, c := range []call{
 		{target: "/mcp", host: "127.0.0.1:8080"},

@@ -63,26 +63,31 @@ func TestIdentityHeader(t *testing.T) {
 		log.Reset()
 		at.add(time.Minute)
 		res, err := ask(c.keys, c.names)
-		if !errors.Is(err, guard.ErrIdentity) || len(res.Cookies()) > 0 || res.Header.Get("Location") != "" {
+		if !errors.Is(err, guard.ErrIdentity) || len(res.Cookies()) > 0 ||
+			res.Header.Get("Location") != "" {
 			t.Errorf("%s: %v %v", what, err, res.Header)
 		}
-		if said := log.String(); strings.Count(said, "\n") != 1 || strings.Contains(said, key) || strings.Contains(said, "example.com") {
+		if said := log.String(); strings.Count(said, "\n") != 1 || strings.Contains(said, key) ||
+			strings.Contains(said, "example.com") {
 			t.Errorf("%s: logged %q", what, said)
 		}
 	}
 	res, err := ask(one, ann)
 	to, secret, found := strings.Cut(res.Header.Get("Location"), "#t=")
-	if err != nil || !found || to != "/auth" || res.StatusCode != http.StatusSeeOther || len(res.Cookies()) != 1 {
+	if err != nil || !found || to != "/auth" || res.StatusCode != http.StatusSeeOther ||
+		len(res.Cookies()) != 1 {
 		t.Fatalf("%v %d %v", err, res.StatusCode, res.Header)
 	}
 	// A link that is sent to another person does not have that person work as the sender.
 	elses := httptest.NewRequest("POST", "/", nil)
-	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err, guard.ErrLaunch) {
+	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err,
+		guard.ErrLaunch) {
 		t.Errorf("in a browser without its cookie: %v", err)
 	}
 	another, _ := ask(one, ann)
 	elses.AddCookie(another.Cookies()[0])
-	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err, guard.ErrLaunch) {
+	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err,
+		guard.ErrLaunch) {
 		t.Errorf("in a browser with another's cookie: %v", err)
 	}
 	// Two tabs of a browser sign in at once.

@@ -44,8 +44,8 @@ func (p person) Claims(scopes []string, c *mockoidc.IDTokenClaims) (jwt.Claims, 
 }
 
 // A provider's word about who somebody is counts if all of it fits: state, nonce, issuer, audience,
-// time, a confirmed address, and that the person is allowed; else there is no link and one line in the
-// log that holds no secret.
+// time, a confirmed address, and that the person is allowed; else there is no link and one line in
+// the log that holds no secret.
 func TestIdentityOIDC(t *testing.T) {
 	provider, err := mockoidc.Run()
 	if err != nil {
@@ -59,12 +59,23 @@ func TestIdentityOIDC(t *testing.T) {
 	}
 	var log bytes.Buffer
 	logger, at := slog.New(slog.NewTextHandler(&log, nil)), &clock{now: time.Now()}
-	config := guard.OIDCConfig{Issuer: provider.Issuer(), ClientID: provider.ClientID, SecretFile: secret, Allowed: []string{"@example.com", "@desk.test", "group:staff"}, Now: at.Now}
+	config := guard.OIDCConfig{
+		Issuer:     provider.Issuer(),
+		ClientID:   provider.ClientID,
+		SecretFile: secret,
+		Allowed:    []string{"@example.com", "@desk.test", "group:staff"},
+		Now:        at.Now,
+	}
 	users, err := guard.NewOIDC(config, logger)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newGuard(t, guard.Config{Users: users, Logger: logger, Now: at.Now, PublicURL: "https://chat.example/team"})
+	g := newGuard(t, guard.Config{
+		Users:     users,
+		Logger:    logger,
+		Now:       at.Now,
+		PublicURL: "https://chat.example/team",
+	})
 	sign := func(target string, cookies ...*http.Cookie) (*http.Response, error) {
 		r := httptest.NewRequest("GET", target, nil)
 		for _, c := range cookies {
@@ -74,7 +85,9 @@ func TestIdentityOIDC(t *testing.T) {
 		err := g.SignInAs(w, r)
 		return w.Result(), err
 	}
-	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	// there has a person go to the provider and back: it returns where to, and the cookie.
 	there := func(who person) (back string, c *http.Cookie) {
 		t.Helper()
@@ -86,11 +99,14 @@ func TestIdentityOIDC(t *testing.T) {
 		c = res.Cookies()[0]
 		to, _ := url.Parse(res.Header.Get("Location"))
 		q := to.Query()
-		if c.SameSite != http.SameSiteLaxMode || !c.HttpOnly || !c.Secure || c.MaxAge != 600 || !strings.HasPrefix(c.Name, "__Host-") ||
-			q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("redirect_uri") != "https://chat.example/team/auth/user" {
+		if c.SameSite != http.SameSiteLaxMode || !c.HttpOnly || !c.Secure || c.MaxAge != 600 ||
+			!strings.HasPrefix(c.Name, "__Host-") ||
+			q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" ||
+			q.Get("redirect_uri") != "https://chat.example/team/auth/user" {
 			t.Errorf("%v %v", c, to)
 		}
-		for _, shown := range []string{c.Value, q.Get("state")} { // neither says the other, nor the verifier
+		// neither says the other, nor the verifier
+		for _, shown := range []string{c.Value, q.Get("state")} {
 			if strings.Contains(to.String(), c.Value) || len(shown) < 32 {
 				t.Errorf("%v %v", c, to)
 			}
@@ -123,7 +139,9 @@ func TestIdentityOIDC(t *testing.T) {
 			return path + "?" + q.Encode()
 		}
 	}
-	set := func(name, value string) func(string) string { return edit(func(q url.Values) { q.Set(name, value) }) }
+	set := func(name, value string) func(string) string {
+		return edit(func(q url.Values) { q.Set(name, value) })
+	}
 	otherCode, _ := there(ann())
 	other, _ := url.Parse(otherCode)
 	for what, c := range map[string]struct {
@@ -131,30 +149,53 @@ func TestIdentityOIDC(t *testing.T) {
 		back func(string) string
 		want error
 	}{
-		"a wrong state":             {ann(), set("state", "x"), guard.ErrIdentity},
-		"no state":                  {ann(), edit(func(q url.Values) { q.Del("state") }), guard.ErrIdentity},
-		"two states":                {ann(), edit(func(q url.Values) { q.Add("state", q.Get("state")) }), guard.ErrIdentity},
-		"no code":                   {ann(), edit(func(q url.Values) { q.Del("code") }), guard.ErrIdentity},
-		"a made-up code":            {ann(), set("code", "x"), guard.ErrIdentity},
-		"a code of another begin":   {ann(), set("code", other.Query().Get("code")), guard.ErrIdentity},
-		"a refusal":                 {ann(), set("error", "access_denied"), guard.ErrIdentity},
-		"a wrong nonce":             {token(func(c *mockoidc.IDTokenClaims) { c.Nonce = "x" }), nil, guard.ErrIdentity},
-		"no nonce":                  {token(func(c *mockoidc.IDTokenClaims) { c.Nonce = "" }), nil, guard.ErrIdentity},
-		"a wrong issuer":            {token(func(c *mockoidc.IDTokenClaims) { c.Issuer = "https://evil.test" }), nil, guard.ErrIdentity},
-		"a wrong audience":          {token(func(c *mockoidc.IDTokenClaims) { c.Audience = jwt.ClaimStrings{"another"} }), nil, guard.ErrIdentity},
-		"a token that has expired":  {token(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(at.Now().Add(-time.Second)) }), nil, guard.ErrEnded},
-		"a token of the future":     {token(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(at.Now().Add(time.Hour)) }), nil, guard.ErrIdentity},
-		"an unconfirmed address":    {ann(func(u *mockoidc.MockUser) { u.EmailVerified = false }), nil, guard.ErrIdentity},
-		"no address":                {address(""), nil, guard.ErrIdentity},
-		"no name":                   {address("@example.com"), nil, guard.ErrIdentity},
-		"two domains":               {address("ann@evil.test@example.com"), nil, guard.ErrIdentity},
-		"a foreign domain":          {address("ann@evil.test"), nil, guard.ErrIdentity},
-		"a domain below":            {address("ann@sub.example.com"), nil, guard.ErrIdentity},
-		"a domain that begins so":   {address("ann@example.com.evil.test"), nil, guard.ErrIdentity},
-		"a sign of kelvin":          {address("ann@des\u212a.test"), nil, guard.ErrIdentity},
-		"claims of nearly the name": {person{&mockoidc.MockUser{Subject: "1"}, nil, jwt.MapClaims{"Email": "ann@example.com", "EMAIL_VERIFIED": true}}, nil, guard.ErrIdentity},
-		"a hidden character":        {address("ann\u202e@example.com"), nil, guard.ErrIdentity},
-		"another group":             {ann(func(u *mockoidc.MockUser) { u.Email, u.Groups = "ann@evil.test", []string{"staff of others"} }), nil, guard.ErrIdentity},
+		"a wrong state": {ann(), set("state", "x"), guard.ErrIdentity},
+		"no state": {ann(), edit(func(q url.Values) {
+			q.Del("state")
+		}), guard.ErrIdentity},
+		"two states": {ann(), edit(func(q url.Values) {
+			q.Add("state", q.Get("state"))
+		}), guard.ErrIdentity},
+		"no code": {ann(), edit(func(q url.Values) {
+			q.Del("code")
+		}), guard.ErrIdentity},
+		"a made-up code":          {ann(), set("code", "x"), guard.ErrIdentity},
+		"a code of another begin": {ann(), set("code", other.Query().Get("code")), guard.ErrIdentity},
+		"a refusal":               {ann(), set("error", "access_denied"), guard.ErrIdentity},
+		"a wrong nonce": {token(func(c *mockoidc.IDTokenClaims) {
+			c.Nonce = "x"
+		}), nil, guard.ErrIdentity},
+		"no nonce": {token(func(c *mockoidc.IDTokenClaims) {
+			c.Nonce = ""
+		}), nil, guard.ErrIdentity},
+		"a wrong issuer": {token(func(c *mockoidc.IDTokenClaims) {
+			c.Issuer = "https://evil.test"
+		}), nil, guard.ErrIdentity},
+		"a wrong audience": {token(func(c *mockoidc.IDTokenClaims) {
+			c.Audience = jwt.ClaimStrings{"another"}
+		}), nil, guard.ErrIdentity},
+		"a token that has expired": {token(func(c *mockoidc.IDTokenClaims) {
+			c.ExpiresAt = jwt.NewNumericDate(at.Now().Add(-time.Second))
+		}), nil, guard.ErrEnded},
+		"a token of the future": {token(func(c *mockoidc.IDTokenClaims) {
+			c.NotBefore = jwt.NewNumericDate(at.Now().Add(time.Hour))
+		}), nil, guard.ErrIdentity},
+		"an unconfirmed address": {ann(func(u *mockoidc.MockUser) {
+			u.EmailVerified = false
+		}), nil, guard.ErrIdentity},
+		"no address":              {address(""), nil, guard.ErrIdentity},
+		"no name":                 {address("@example.com"), nil, guard.ErrIdentity},
+		"two domains":             {address("ann@evil.test@example.com"), nil, guard.ErrIdentity},
+		"a foreign domain":        {address("ann@evil.test"), nil, guard.ErrIdentity},
+		"a domain below":          {address("ann@sub.example.com"), nil, guard.ErrIdentity},
+		"a domain that begins so": {address("ann@example.com.evil.test"), nil, guard.ErrIdentity},
+		"a sign of kelvin":        {address("ann@des\u212a.test"), nil, guard.ErrIdentity},
+		"claims of nearly the name": {person{&mockoidc.MockUser{Subject: "1"}, nil,
+			jwt.MapClaims{"Email": "ann@example.com", "EMAIL_VERIFIED": true}}, nil, guard.ErrIdentity},
+		"a hidden character": {address("ann\u202e@example.com"), nil, guard.ErrIdentity},
+		"another group": {ann(func(u *mockoidc.MockUser) {
+			u.Email, u.Groups = "ann@evil.test", []string{"staff of others"}
+		}), nil, guard.ErrIdentity},
 	} {
 		back, cookie := there(c.who)
 		if c.back != nil {
@@ -194,7 +235,9 @@ func TestIdentityOIDC(t *testing.T) {
 	}
 	let(address("bob@EXAMPLE.com"))
 	let(person{ann().MockUser, nil, jwt.MapClaims{"Email": "eve@example.com", "Groups": "none"}})
-	let(ann(func(u *mockoidc.MockUser) { u.Email, u.Groups = "eve@elsewhere.test", []string{"others", "staff"} }))
+	let(ann(func(u *mockoidc.MockUser) {
+		u.Email, u.Groups = "eve@elsewhere.test", []string{"others", "staff"}
+	}))
 	back, cookie = there(ann())
 	_, another := there(ann())
 	if _, err := sign(back); !errors.Is(err, guard.ErrEnded) {
@@ -210,7 +253,9 @@ func TestIdentityOIDC(t *testing.T) {
 	if _, err := sign(back, cookie); !errors.Is(err, guard.ErrEnded) {
 		t.Errorf("after ten minutes: %v", err)
 	}
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another origin was asked") }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("another origin was asked")
+	}))
 	defer elsewhere.Close()
 	leads := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	defer leads.Close()

@@ -126,10 +126,13 @@ func TestProofs(t *testing.T) {
 	b := newBrowser(t, first, "")
 	second := newGuard(t, guard.Config{Dir: dir})
 	for what, signature := range map[string][]byte{
-		"of the process before": b.sign(first.Challenge()), "of nothing": b.sign(""), "empty": nil, "zero": make([]byte, 64),
-		"short": b.sign(second.Challenge())[:63], "of another key": newBrowser(t, first, "").sign(second.Challenge()),
+		"of the process before": b.sign(first.Challenge()), "of nothing": b.sign(""), "empty": nil,
+		"zero":  make([]byte, 64),
+		"short": b.sign(second.Challenge())[:63], "of another key": newBrowser(t, first,
+			"").sign(second.Challenge()),
 	} {
-		if secret, err := second.Renew(b.request(), signature); !errors.Is(err, guard.ErrProof) || secret != "" {
+		if secret, err := second.Renew(b.request(), signature); !errors.Is(err, guard.ErrProof) ||
+			secret != "" {
 			t.Errorf("a signature %s: %v", what, err)
 		}
 	}
@@ -146,16 +149,19 @@ func TestProofs(t *testing.T) {
 	if _, err := second.Revoke(""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.Renew(b.request(), b.sign(second.Challenge())); !errors.Is(err, guard.ErrProof) {
+	if _, err := second.Renew(b.request(), b.sign(second.Challenge())); !errors.Is(err,
+		guard.ErrProof) {
 		t.Errorf("after the sign-out: %v", err)
 	}
 	// Without a key a sign-in ends with the process, and a key has to be one.
 	cookie, _ := signIn(t, second)
 	b.cookie = cookie
-	if _, err := second.Renew(b.request(), b.sign(second.Challenge())); !errors.Is(err, guard.ErrProof) {
+	if _, err := second.Renew(b.request(), b.sign(second.Challenge())); !errors.Is(err,
+		guard.ErrProof) {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := second.SignIn(httptest.NewRecorder(), b.request(), launchOf(second), make([]byte, 65)); !errors.Is(err, guard.ErrKey) {
+	if _, err := second.SignIn(httptest.NewRecorder(), b.request(), launchOf(second),
+		make([]byte, 65)); !errors.Is(err, guard.ErrKey) {
 		t.Errorf("a key that is none: %v", err)
 	}
 }
@@ -164,13 +170,20 @@ func TestProofs(t *testing.T) {
 func TestStaleWorkersGetTheirEnd(t *testing.T) {
 	h := routes(newGuard(t, guard.Config{}))
 	for _, path := range []string{"/sw.js", "/static", "/write", "/deep/below/x.js"} {
-		res := want(t, h, call{target: path, header: map[string]string{"Service-Worker": "script", "Sec-Fetch-Dest": "serviceworker"}}, 200)
-		if res.Header.Get("Content-Type") != "text/javascript; charset=utf-8" || res.Header.Get("Service-Worker-Allowed") != "/" || res.Header.Get("Cache-Control") != "no-store" {
+		res := want(t, h, call{target: path, header: map[string]string{"Service-Worker": "script",
+			"Sec-Fetch-Dest": "serviceworker"}}, 200)
+		if res.Header.Get("Content-Type") != "text/javascript; charset=utf-8" ||
+			res.Header.Get("Service-Worker-Allowed") != "/" ||
+			res.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %v", path, res.Header)
 		}
 		if res.Header.Get("Clear-Site-Data") != "" || len(res.Cookies()) > 0 {
 			t.Errorf("%s: other programs' cookies are touched: %v", path, res.Header)
 		}
 	}
-	want(t, h, call{target: "/sw.js", host: "evil.test", header: map[string]string{"Service-Worker": "script"}}, 403)
+	want(t, h, call{
+		target: "/sw.js",
+		host:   "evil.test",
+		header: map[string]string{"Service-Worker": "script"},
+	}, 403)
 }

@@ -10,7 +10,8 @@ import (
 	"webchat/internal/guard"
 )
 
-// database is what several servers share: it knows at once what one of them changed, if it is asked.
+// database is what several servers share: it knows at once what one of them changed, if it is
+// asked.
 type database struct {
 	document.Folder
 	away bool
@@ -26,14 +27,20 @@ func (d *database) Replace(name, version string, text []byte) (string, error) {
 }
 
 // A browser that signed in at one of several servers is signed in at all of them at once, with the
-// same secret; a link is spent at all of them, and not at all while that cannot be said to the others.
+// same secret; a link is spent at all of them, and not at all while that cannot be said to the
+// others.
 func TestReplicas(t *testing.T) {
 	shared := &database{Folder: document.Folder(t.TempDir())}
 	server := func() *guard.Guard {
-		return newGuard(t, guard.Config{Documents: shared, Start: "of all", TokenFile: filepath.Join(string(shared.Folder), "token")})
+		return newGuard(t, guard.Config{
+			Documents: shared,
+			Start:     "of all",
+			TokenFile: filepath.Join(string(shared.Folder), "token"),
+		})
 	}
 	one, two := server(), server()
-	if n := get(routes(two), "webchat_8080=none"); n != 401 { // what is known now is old at the next request
+	// what is known now is old at the next request
+	if n := get(routes(two), "webchat_8080=none"); n != 401 {
 		t.Errorf("a stranger is answered %d", n)
 	}
 	cookie, secret := signIn(t, one)

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// TestTwoProgramsOfOneStart: two programs that have one API token, one number of their start and one
-// place for documents let in whom the other let in, within two seconds, and no longer than it does.
+// TestTwoProgramsOfOneStart: two programs that have one API token, one number of their start and
+// one place for documents let in whom the other let in, within two seconds, and no longer than it
+// does.
 func TestTwoProgramsOfOneStart(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,12 +103,18 @@ func TestManySignInsOfOneUser(t *testing.T) {
 		if i < 2 {
 			user = []string{"", "bob"}[i]
 		}
-		all = append(all, signin{Cookie: sum(strconv.Itoa(i)), User: user, Created: time.Now(), Used: time.Now()})
+		all = append(all, signin{
+			Cookie:  sum(strconv.Itoa(i)),
+			User:    user,
+			Created: time.Now(),
+			Used:    time.Now(),
+		})
 	}
 	if err := g.changeSignins(time.Now(), func([]signin) []signin { return all }); err != nil {
 		t.Fatal(err)
 	}
-	if kept := g.signins.Get(); len(kept) != maxSignins || kept[0].User != "" || kept[1].User != "bob" || kept[2].Cookie != "4" {
+	if kept := g.signins.Get(); len(kept) != maxSignins || kept[0].User != "" ||
+		kept[1].User != "bob" || kept[2].Cookie != "4" {
 		t.Errorf("%d sign-ins are kept, first %v", len(kept), kept[:3])
 	}
 }

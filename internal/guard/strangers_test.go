@@ -85,7 +85,8 @@ func status(c net.Conn) int {
 	return res.StatusCode
 }
 
-const unfinished = "POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+const unfinished = "POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: " +
+	"application/json\r\nContent-Length: 1000\r\n\r\n{"
 
 // THREATS 81: strangers whose bodies do not come take no request's place: who is
 // signed in is served, and so is who signs in.
@@ -255,15 +256,24 @@ func TestStreamsTakeNoRequestsPlace(t *testing.T) {
 func TestStrangersBodiesAreSmall(t *testing.T) {
 	b := besiege(t, 40, 40)
 	for text, want := range map[string]int{
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1024\r\n\r\n" + strings.Repeat(" ", 1024):              200,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1025\r\n\r\n":                                          413,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n401\r\n" + strings.Repeat(" ", 1025): 413,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9999\r\n\r\n":                                                415,
-		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n":                                           401,
-		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n7ff\r\n" + strings.Repeat(" ", 0x7ff): 401,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                                                             200,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n":                               400,
-		"POST /public HTTP/1.1\r\nHost: evil.test\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n":                                      403,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+			"1024\r\n\r\n" + strings.Repeat(" ", 1024): 200,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+			"1025\r\n\r\n": 413,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Transfer-Encoding: chunked\r\n\r\n401\r\n" + strings.Repeat(" ", 1025): 413,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: " +
+			"9999\r\n\r\n": 415,
+		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+			"9999\r\n\r\n": 401,
+		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Transfer-Encoding: chunked\r\n\r\n7ff\r\n" + strings.Repeat(" ", 0x7ff): 401,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" +
+			"\r\n": 200,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Transfer-Encoding: chunked\r\n\r\nx\r\n": 400,
+		"POST /public HTTP/1.1\r\nHost: evil.test\r\nContent-Type: application/json\r\nContent-Length: " +
+			"99999999\r\n\r\n": 403,
 		"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + b.Token() +
 			"\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n": 413,
 	} {

@@ -17,18 +17,23 @@ import (
 // a connection that was used before as well; and what a handler writes stays as it is.
 func TestRequestsThatCannotBeRead(t *testing.T) {
 	const start = "GET /read HTTP/1.1\r\nHost: localhost\r\n"
-	const shown = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
+	const shown = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n" +
+		"Connection: close\r\n\r\n400 Bad Request"
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g, places := newGuard(t, guard.Config{}), guard.NewConnections(8)
-	server := &http.Server{ConnContext: places.Context, ConnState: places.State, MaxHeaderBytes: 32 << 10,
+	server := &http.Server{
+		ConnContext:    places.Context,
+		ConnState:      places.State,
+		MaxHeaderBytes: 32 << 10,
 		Handler: g.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", strconv.Itoa(len(shown)))
 			_ = http.NewResponseController(w).Flush() // so that it begins what is written next
 			_, _ = io.WriteString(w, shown)
-		}))}
+		})),
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(places.Listener(l)) }()
 	defer func() { _ = server.Close(); <-ended }()
@@ -70,8 +75,10 @@ func TestRequestsThatCannotBeRead(t *testing.T) {
 			}
 			var said struct{ Error, Code string }
 			b, err := io.ReadAll(res.Body)
-			if e := json.Unmarshal(b, &said); err != nil || e != nil || res.StatusCode != status || said.Code != "unreadable_request" || said.Error == "" ||
-				res.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") || !res.Close {
+			if e := json.Unmarshal(b, &said); err != nil || e != nil || res.StatusCode != status ||
+				said.Code != "unreadable_request" || said.Error == "" ||
+				res.Header.Get("X-Content-Type-Options") != "nosniff" ||
+				!strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") || !res.Close {
 				t.Errorf("%.60q: %s %v %q, want %d", request, res.Status, res.Header, b, status)
 			}
 			_, _ = io.Copy(io.Discard, read) // until the server closes it

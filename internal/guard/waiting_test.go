@@ -28,9 +28,12 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, w.Code, w.Body)
 		}
 		again := c.status == 503 && c.path != "/readyz"
-		if got := w.Header(); got.Get("X-Content-Type-Options") != "nosniff" || got.Get("Cache-Control") != "no-store" || got.Get("Connection") != "close" ||
-			(got.Get("Retry-After") != "") != again || (got.Get("Refresh") != "") != strings.HasPrefix(got.Get("Content-Type"), "text/html") ||
-			!strings.HasPrefix(got.Get("Content-Security-Policy"), "default-src 'none'; ") || strings.Contains(got.Get("Content-Security-Policy"), "unsafe") {
+		if got := w.Header(); got.Get("X-Content-Type-Options") != "nosniff" ||
+			got.Get("Cache-Control") != "no-store" || got.Get("Connection") != "close" ||
+			(got.Get("Retry-After") != "") != again ||
+			(got.Get("Refresh") != "") != strings.HasPrefix(got.Get("Content-Type"), "text/html") ||
+			!strings.HasPrefix(got.Get("Content-Security-Policy"), "default-src 'none'; ") ||
+			strings.Contains(got.Get("Content-Security-Policy"), "unsafe") {
 			t.Errorf("%s %s: %v", c.method, c.path, got)
 		}
 	}

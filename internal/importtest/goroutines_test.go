@@ -16,11 +16,13 @@ func TestGoroutinesOfAgentsAreContained(t *testing.T) {
 	seen := 0
 	for _, f := range files(t) {
 		double := strings.HasSuffix(f.room, "test")
-		if f.test || double || f.room != "internal/jsonrpc" && !strings.HasPrefix(f.room, "internal/agent/") {
+		if f.test || double || f.room != "internal/jsonrpc" &&
+			!strings.HasPrefix(f.room, "internal/agent/") {
 			continue
 		}
 		fset := token.NewFileSet()
-		parsed, err := parser.ParseFile(fset, filepath.Join("..", "..", filepath.FromSlash(f.name)), nil, 0)
+		parsed, err := parser.ParseFile(fset, filepath.Join("..", "..", filepath.FromSlash(f.name)), nil,
+			0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +33,8 @@ func TestGoroutinesOfAgentsAreContained(t *testing.T) {
 			}
 			seen++
 			if !contained(started) {
-				t.Errorf("%s: this goroutine is not contained: a panic in it ends the server", fset.Position(n.Pos()))
+				t.Errorf("%s: this goroutine is not contained: a panic in it ends the server",
+					fset.Position(n.Pos()))
 			}
 			return true
 		})
@@ -90,7 +93,8 @@ func contained(f ast.Expr) bool {
 				return false
 			}
 			of, ok := call.Fun.(*ast.SelectorExpr)
-			harmless = harmless && ok && (strings.EqualFold(of.Sel.Name, "post") || of.Sel.Name == "shut" || of.Sel.Name == "fail")
+			harmless = harmless && ok && (strings.EqualFold(of.Sel.Name, "post") || of.Sel.Name == "shut" ||
+				of.Sel.Name == "fail")
 		}
 	}
 	return harmless

@@ -32,7 +32,9 @@ func files(t *testing.T) []file {
 			return err
 		}
 		rel, _ := filepath.Rel(root, p)
-		if d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" || rel == "deploy") { // which is a module of its own
+		// which is a module of its own
+		if d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" ||
+			d.Name() == "node_modules" || rel == "deploy") {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(p, ".go") {

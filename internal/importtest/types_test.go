@@ -17,8 +17,11 @@ import (
 // What they stand on is not read again: the compiler's own results are, which "go
 // build" leaves.
 var typed = sync.OnceValues(func() ([]*packages.Package, error) {
-	return packages.Load(&packages.Config{Dir: filepath.Join("..", ".."), Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax |
-		packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports}, "./...")
+	return packages.Load(&packages.Config{
+		Dir: filepath.Join("..", ".."),
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax |
+			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
+	}, "./...")
 })
 
 func loadTyped(t *testing.T) []*packages.Package {
@@ -39,7 +42,8 @@ func loadTyped(t *testing.T) []*packages.Package {
 var trusted = []string{"HTML", "HTMLAttr", "JS", "JSStr", "Srcset"}
 
 // makers are the rooms that make such text.
-var makers = []string{"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal"}
+var makers = []string{"internal/render", "internal/render/code", "internal/render/markdown",
+	"internal/render/notebook", "internal/render/terminal"}
 
 // Only render and the rooms below it make text that is put
 // into a page as it is.
@@ -48,8 +52,10 @@ func TestOnlyRenderMakesTrustedText(t *testing.T) {
 		for _, f := range p.Syntax {
 			ast.Inspect(f, func(n ast.Node) bool {
 				e, ok := n.(ast.Expr)
-				if ok && makesTrusted(p.TypesInfo, e) && !slices.Contains(makers, strings.TrimPrefix(p.PkgPath, module)) {
-					t.Errorf("%s: only internal/render and the rooms below it make a %s", p.Fset.Position(e.Pos()), p.TypesInfo.TypeOf(e))
+				if ok && makesTrusted(p.TypesInfo, e) && !slices.Contains(makers,
+					strings.TrimPrefix(p.PkgPath, module)) {
+					t.Errorf("%s: only internal/render and the rooms below it make a %s", p.Fset.Position(e.Pos()),
+						p.TypesInfo.TypeOf(e))
 				}
 				return true
 			})
@@ -72,5 +78,6 @@ func makesTrusted(info *types.Info, e ast.Expr) bool {
 
 func isTrusted(t types.Type) bool {
 	named, ok := types.Unalias(t).(*types.Named)
-	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "html/template" && slices.Contains(trusted, named.Obj().Name())
+	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "html/template" &&
+		slices.Contains(trusted, named.Obj().Name())
 }

@@ -27,10 +27,18 @@ func TestPanicsEndTheConnection(t *testing.T) {
 		with jsonrpc.Config
 		sent string
 	}{
-		"a notification":    {jsonrpc.Config{Notify: func(string, json.RawMessage) { fault() }}, `{"jsonrpc":"2.0","method":"x"}`},
-		"a request":         {jsonrpc.Config{Request: func(context.Context, string, json.RawMessage) (any, error) { fault(); return nil, nil }}, `{"jsonrpc":"2.0","id":1,"method":"x"}`},
-		"an error of no id": {jsonrpc.Config{Lost: func(*jsonrpc.Error) { fault() }}, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`},
-		"a skipped frame":   {jsonrpc.Config{Skipped: func(error) { fault() }}, `{`},
+		"a notification": {jsonrpc.Config{Notify: func(string, json.RawMessage) {
+			fault()
+		}}, `{"jsonrpc":"2.0","method":"x"}`},
+		"a request": {jsonrpc.Config{Request: func(context.Context, string, json.RawMessage) (any,
+			error) {
+			fault()
+			return nil, nil
+		}}, `{"jsonrpc":"2.0","id":1,"method":"x"}`},
+		"an error of no id": {jsonrpc.Config{Lost: func(*jsonrpc.Error) {
+			fault()
+		}}, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`},
+		"a skipped frame": {jsonrpc.Config{Skipped: func(error) { fault() }}, `{`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls.Store(0)
@@ -41,7 +49,8 @@ func TestPanicsEndTheConnection(t *testing.T) {
 			if !errors.Is(conn.Err(), contain.ErrPanic) {
 				t.Errorf("it ended with %v", conn.Err())
 			}
-			if err := conn.Call(t.Context(), "x", nil, nil); !errors.Is(err, jsonrpc.ErrClosed) || !errors.Is(err, contain.ErrPanic) {
+			if err := conn.Call(t.Context(), "x", nil, nil); !errors.Is(err, jsonrpc.ErrClosed) ||
+				!errors.Is(err, contain.ErrPanic) {
 				t.Errorf("a call afterwards: %v", err)
 			}
 			if n := calls.Load(); n != 1 && name != "a request" { // requests run beside each other
@@ -50,10 +59,14 @@ func TestPanicsEndTheConnection(t *testing.T) {
 		})
 	}
 	t.Run("and the answer behind it", func(t *testing.T) {
-		conn, peer := rawPeer(t, jsonrpc.Config{Framing: jsonrpc.Lines, Notify: func(string, json.RawMessage) { fault() }})
+		conn, peer := rawPeer(t, jsonrpc.Config{
+			Framing: jsonrpc.Lines,
+			Notify:  func(string, json.RawMessage) { fault() },
+		})
 		go func() {
 			_, _ = peer.r.ReadString('\n')
-			_, _ = io.WriteString(peer, `{"jsonrpc":"2.0","method":"x"}`+"\n"+`{"jsonrpc":"2.0","id":1,"result":1}`+"\n")
+			_, _ = io.WriteString(peer, `{"jsonrpc":"2.0","method":"x"}`+"\n"+
+				`{"jsonrpc":"2.0","id":1,"result":1}`+"\n")
 		}()
 		if err := conn.Call(t.Context(), "x", nil, nil); !errors.Is(err, contain.ErrPanic) {
 			t.Errorf("a call that was answered after a panic: %v", err)
@@ -72,8 +85,11 @@ func TestPanicsEndTheConnection(t *testing.T) {
 // A program whose words made a handler panic is ended with what it started, before its
 // caller stops it.
 func TestPanicsEndTheProgram(t *testing.T) {
-	p, err := jsonrpc.Start(proc.Command{Args: []string{"sh", "-c", `sleep 600 & echo '{"jsonrpc":"2.0","method":"x"}'; sleep 600`}, Env: os.Environ()},
-		jsonrpc.Config{Framing: jsonrpc.Lines, Notify: func(string, json.RawMessage) { panic("of a handler") }})
+	p, err := jsonrpc.Start(proc.Command{Args: []string{"sh", "-c",
+		`sleep 600 & echo '{"jsonrpc":"2.0","method":"x"}'; sleep 600`}, Env: os.Environ()},
+		jsonrpc.Config{Framing: jsonrpc.Lines, Notify: func(string, json.RawMessage) {
+			panic("of a handler")
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,9 @@ func child(t *testing.T, framing jsonrpc.Framing) (c *jsonrpc.Conn, stdin, stdou
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = jsonrpc.New(halves{ourIn, ourOut, func() error { return errors.Join(ourIn.Close(), ourOut.Close()) }}, jsonrpc.Config{Framing: framing})
+	c = jsonrpc.New(halves{ourIn, ourOut, func() error {
+		return errors.Join(ourIn.Close(), ourOut.Close())
+	}}, jsonrpc.Config{Framing: framing})
 	t.Cleanup(func() { _ = c.Close(); _ = stdin.Close(); _ = stdout.Close() })
 	return c, stdin, stdout
 }
@@ -68,7 +70,8 @@ func TestFaultF15HalfClosedPipes(t *testing.T) {
 		})
 		t.Run(name+", in the middle of a frame", func(t *testing.T) {
 			c, _, stdout := child(t, framing)
-			if _, err := io.WriteString(stdout, "Content-Length: 100\r\n\r\n{\"jsonrpc\":\"2.0\""); err != nil {
+			if _, err := io.WriteString(stdout,
+				"Content-Length: 100\r\n\r\n{\"jsonrpc\":\"2.0\""); err != nil {
 				t.Fatal(err)
 			}
 			if err := stdout.Close(); err != nil {

@@ -63,7 +63,8 @@ func TestCallsBothWaysAtOnce(t *testing.T) {
 			}
 			wg.Wait()
 			var e *jsonrpc.Error
-			if err := a.Call(t.Context(), "double", "x", nil); !errors.As(err, &e) || e.Code != jsonrpc.CodeInvalidParams || e.Message != "want a number" {
+			if err := a.Call(t.Context(), "double", "x", nil); !errors.As(err, &e) ||
+				e.Code != jsonrpc.CodeInvalidParams || e.Message != "want a number" {
 				t.Errorf("error came back as %v", err)
 			}
 		})
@@ -71,11 +72,14 @@ func TestCallsBothWaysAtOnce(t *testing.T) {
 }
 
 func TestForeignErrorsKeepTheirTextToThemselves(t *testing.T) {
-	secret := func(context.Context, string, json.RawMessage) (any, error) { return nil, errors.New("key sk-123") }
+	secret := func(context.Context, string, json.RawMessage) (any, error) {
+		return nil, errors.New("key sk-123")
+	}
 	a, _ := pair(t, jsonrpc.Lines, jsonrpc.Config{}, jsonrpc.Config{Request: secret})
 	err := a.Call(t.Context(), "x", nil, nil)
 	var e *jsonrpc.Error
-	if !errors.As(err, &e) || e.Code != jsonrpc.CodeInternal || strings.Contains(err.Error(), "sk-123") {
+	if !errors.As(err, &e) || e.Code != jsonrpc.CodeInternal ||
+		strings.Contains(err.Error(), "sk-123") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -83,7 +87,8 @@ func TestForeignErrorsKeepTheirTextToThemselves(t *testing.T) {
 func TestUnknownMethod(t *testing.T) {
 	a, _ := pair(t, jsonrpc.Headers, jsonrpc.Config{}, jsonrpc.Config{})
 	var e *jsonrpc.Error
-	if err := a.Call(t.Context(), "nope", nil, nil); !errors.As(err, &e) || e.Code != jsonrpc.CodeMethodNotFound {
+	if err := a.Call(t.Context(), "nope", nil, nil); !errors.As(err, &e) ||
+		e.Code != jsonrpc.CodeMethodNotFound {
 		t.Errorf("got %v", err)
 	}
 }
@@ -134,7 +139,10 @@ func (r raw) send(t *testing.T, s string) {
 	}
 }
 
-func header(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
+func header(body string) string {
+	return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body),
+		body)
+}
 
 func TestMalformedFramesAreSkipped(t *testing.T) {
 	deep := strings.Repeat("[", 10001)
@@ -146,9 +154,11 @@ func TestMalformedFramesAreSkipped(t *testing.T) {
 		in      string
 		skipped int
 	}{
-		{"headers", jsonrpc.Headers, header("{") + header("[]") + header("null and void") + header(deep[:2000]) + header(long) + header(good), 5},
+		{"headers", jsonrpc.Headers, header("{") + header("[]") + header("null and void") +
+			header(deep[:2000]) + header(long) + header(good), 5},
 		{"extra header", jsonrpc.Headers, "Content-Type: x\r\ncontent-length: 42\r\n\r\n" + good, 0},
-		{"a banner", jsonrpc.Lines, strings.Repeat("\x1b[1m*** Welcome! ***\x1b[0m\n", 300) + good + "\n", 300},
+		{"a banner", jsonrpc.Lines, strings.Repeat("\x1b[1m*** Welcome! ***\x1b[0m\n", 300) + good + "\n",
+			300},
 		{"lines", jsonrpc.Lines, "{\n[]\nhello\n\n   \n" + long + "\n\x1b[2J\x1b[H" + good + "\n", 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,7 +201,8 @@ func TestGarbageEndsTheConnection(t *testing.T) {
 			if !errors.Is(c.Err(), jsonrpc.ErrGarbage) {
 				t.Errorf("ended with %v", c.Err())
 			}
-			if err := c.Call(t.Context(), "x", nil, nil); !errors.Is(err, jsonrpc.ErrClosed) || !errors.Is(err, jsonrpc.ErrGarbage) {
+			if err := c.Call(t.Context(), "x", nil, nil); !errors.Is(err, jsonrpc.ErrClosed) ||
+				!errors.Is(err, jsonrpc.ErrGarbage) {
 				t.Errorf("a call afterwards: %v", err)
 			}
 		})
@@ -240,7 +251,8 @@ func TestPeerThatStopsReading(t *testing.T) {
 		defer func() { _ = b.Close() }()
 		c := jsonrpc.New(a, jsonrpc.Config{Framing: jsonrpc.Headers, WriteTimeout: 5 * time.Second})
 		defer func() { _ = c.Close() }()
-		if err := c.Call(t.Context(), "big", strings.Repeat("x", 1<<20), nil); !errors.Is(err, jsonrpc.ErrClosed) {
+		if err := c.Call(t.Context(), "big", strings.Repeat("x", 1<<20), nil); !errors.Is(err,
+			jsonrpc.ErrClosed) {
 			t.Errorf("got %v", err)
 		}
 		if !errors.Is(c.Err(), jsonrpc.ErrStuck) {
@@ -251,12 +263,13 @@ func TestPeerThatStopsReading(t *testing.T) {
 
 func TestCloseWaitsForHandlers(t *testing.T) {
 	started, ended := make(chan struct{}), false
-	a, b := pair(t, jsonrpc.Lines, jsonrpc.Config{}, jsonrpc.Config{Request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
-		close(started)
-		<-ctx.Done()
-		ended = true
-		return nil, ctx.Err()
-	}})
+	a, b := pair(t, jsonrpc.Lines, jsonrpc.Config{},
+		jsonrpc.Config{Request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+			close(started)
+			<-ctx.Done()
+			ended = true
+			return nil, ctx.Err()
+		}})
 	go func() { _ = a.Call(context.Background(), "x", nil, nil) }()
 	<-started
 	if err := b.Close(); err != nil {
@@ -274,11 +287,14 @@ func TestCloseWaitsForHandlers(t *testing.T) {
 // whatever ids it gives them.
 func TestRequestsOfThePeer(t *testing.T) {
 	waiting := make(chan struct{}, 1000)
-	_, peer := rawPeer(t, jsonrpc.Config{Framing: jsonrpc.Lines, Request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
-		waiting <- struct{}{}
-		<-ctx.Done()
-		return nil, &jsonrpc.Error{Code: 1, Message: "withdrawn"}
-	}})
+	_, peer := rawPeer(t, jsonrpc.Config{
+		Framing: jsonrpc.Lines,
+		Request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+			waiting <- struct{}{}
+			<-ctx.Done()
+			return nil, &jsonrpc.Error{Code: 1, Message: "withdrawn"}
+		},
+	})
 	for range 255 {
 		peer.send(t, `{"jsonrpc":"2.0","id":"same","method":"ask"}`+"\n")
 	}
@@ -289,7 +305,8 @@ func TestRequestsOfThePeer(t *testing.T) {
 	for _, step := range [][2]string{
 		{`{"jsonrpc":"2.0","id":8,"method":"ask"}`, "too many requests are open"},
 		{`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":[1]}}` + "\n" +
-			`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":99}}` + "\n" + `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`, "withdrawn"},
+			`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":99}}` + "\n" +
+			`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`, "withdrawn"},
 	} {
 		peer.send(t, step[0]+"\n")
 		if line, err := peer.r.ReadString('\n'); err != nil || !strings.Contains(line, step[1]) {
@@ -302,7 +319,8 @@ func TestRequestsOfThePeer(t *testing.T) {
 // good frame that stands in front is delivered.
 func FuzzFrames(f *testing.F) {
 	good := `{"jsonrpc":"2.0","method":"ok"}`
-	for _, s := range []string{"", "{", good, header(good), "Content-Length: 99999999\r\n\r\n{", "\x00\x1b[0m{}\n", "[]\n[]\n", "Content-Length: 1\n\n{"} {
+	for _, s := range []string{"", "{", good, header(good), "Content-Length: 99999999\r\n\r\n{",
+		"\x00\x1b[0m{}\n", "[]\n[]\n", "Content-Length: 1\n\n{"} {
 		f.Add([]byte(s), true)
 		f.Add([]byte(s), false)
 	}
@@ -312,13 +330,14 @@ func FuzzFrames(f *testing.F) {
 			first, framing = good+"\n", jsonrpc.Lines
 		}
 		got := make(chan struct{}, 1)
-		c := jsonrpc.New(dead{bytes.NewReader(append([]byte(first), tail...))}, jsonrpc.Config{Framing: framing, MaxFrame: 1 << 16,
-			Notify: func(string, json.RawMessage) {
-				select {
-				case got <- struct{}{}:
-				default:
-				}
-			}})
+		c := jsonrpc.New(dead{bytes.NewReader(append([]byte(first), tail...))},
+			jsonrpc.Config{Framing: framing, MaxFrame: 1 << 16,
+				Notify: func(string, json.RawMessage) {
+					select {
+					case got <- struct{}{}:
+					default:
+					}
+				}})
 		<-c.Done()
 		_ = c.Close()
 		select {

@@ -20,7 +20,8 @@ func pngOf(w, h int) string {
 
 func jpegOf(w, h int) string {
 	components := "\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"
-	return "\xff\xd8\xff\xe0" + u16(4) + "ab" + "\xff\xff\xfe" + u16(3) + "x" + "\xff\xc2" + u16(17) + "\x08" + u16(h) + u16(w) + components + "\xff\xda\x00\x08"
+	return "\xff\xd8\xff\xe0" + u16(4) + "ab" + "\xff\xff\xfe" + u16(3) + "x" + "\xff\xc2" + u16(17) +
+		"\x08" + u16(h) + u16(w) + components + "\xff\xda\x00\x08"
 }
 
 func webpOf(name, chunk string) string {
@@ -37,19 +38,23 @@ func TestPictures(t *testing.T) {
 		data, mime string
 		w, h       int
 	}{
-		"a.png":        {pngOf(640, 480), "image/png", 640, 480},
-		"jpeg.txt":     {jpegOf(300, 200), "image/jpeg", 300, 200},
-		"a.gif":        {"GIF89a" + l16(7) + l16(8) + "\x00\x00\x00", "image/gif", 7, 8},
-		"lossy.webp":   {webpOf("VP8 ", "\x10\x00\x00\x9d\x01\x2a"+l16(0x4000|33)+l16(44)+zeros), "image/webp", 33, 44},
-		"lossless":     {webpOf("VP8L", "\x2f"+l32(54|65<<14)), "image/webp", 55, 66},
-		"ext.webp":     {webpOf("VP8X", "\x02\x00\x00\x00"+l24(76)+l24(87)), "image/webp", 77, 88},
-		"a.avif":       {avif, "image/avif", 0, 0},
-		"a.svg":        {`<svg width="12" height="13px"/>`, "image/svg+xml", 0, 0},
-		"declared.svg": {"\ufeff<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x -->\n<!DOCTYPE svg PUBLIC \"a\" \"b\">\n<svg xmlns=\"x\" viewBox=\"0 0 200 100\" width=\"50%\">", "image/svg+xml", 0, 0},
+		"a.png":    {pngOf(640, 480), "image/png", 640, 480},
+		"jpeg.txt": {jpegOf(300, 200), "image/jpeg", 300, 200},
+		"a.gif":    {"GIF89a" + l16(7) + l16(8) + "\x00\x00\x00", "image/gif", 7, 8},
+		"lossy.webp": {webpOf("VP8 ", "\x10\x00\x00\x9d\x01\x2a"+l16(0x4000|33)+l16(44)+zeros),
+			"image/webp", 33, 44},
+		"lossless": {webpOf("VP8L", "\x2f"+l32(54|65<<14)), "image/webp", 55, 66},
+		"ext.webp": {webpOf("VP8X", "\x02\x00\x00\x00"+l24(76)+l24(87)), "image/webp", 77, 88},
+		"a.avif":   {avif, "image/avif", 0, 0},
+		"a.svg":    {`<svg width="12" height="13px"/>`, "image/svg+xml", 0, 0},
+		"declared.svg": {"\ufeff<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x -->\n<!DOCTYPE " +
+			"svg PUBLIC \"a\" \"b\">\n<svg xmlns=\"x\" viewBox=\"0 0 200 100\" " +
+			"width=\"50%\">", "image/svg+xml", 0, 0},
 		"inch.svg":     {`<svg width="1in" viewBox="0,0,2,1"/>`, "image/svg+xml", 0, 0},
 		"prefixed.svg": {`<s:svg xmlns:s="http://www.w3.org/2000/svg" xmlns:i="i" i:width="9" width="3" height="4"/>`, "image/svg+xml", 0, 0},
 		"bare.svg":     {`<svg/>`, "image/svg+xml", 0, 0},
-		"moved.png":    {pngOf(8, 9)[:33] + u32(8) + "acTL" + u32(1) + u32(0) + u32(0), "image/png", 8, 9},
+		"moved.png": {pngOf(8, 9)[:33] + u32(8) + "acTL" + u32(1) + u32(0) + u32(0), "image/png", 8,
+			9},
 	} {
 		if got := Picture([]byte(test.data)); got != test.mime {
 			t.Errorf("%s: it is %q", name, got)
@@ -108,7 +113,8 @@ func TestNames(t *testing.T) {
 var zeros = strings.Repeat("\x00", 64)
 
 func TestBinary(t *testing.T) {
-	for data, want := range map[string]bool{"": false, "text": false, "a\x00b": true, strings.Repeat("a", head) + "\x00": false} {
+	for data, want := range map[string]bool{"": false, "text": false, "a\x00b": true,
+		strings.Repeat("a", head) + "\x00": false} {
 		if Binary([]byte(data)) != want {
 			t.Errorf("%.20q: not %t", data, want)
 		}
@@ -118,7 +124,9 @@ func TestBinary(t *testing.T) {
 // FuzzKind: no bytes make another picture than the six that browsers show, and those
 // whose sizes are known have pixels.
 func FuzzKind(f *testing.F) {
-	for _, s := range []string{pngOf(1, 2), jpegOf(3, 4), avif, "GIF87a\x01\x00\x01\x00", webpOf("VP8X", ""), `<svg width="1e999" viewBox="0 0 0 0"/>`, "<svg:svg/>", "<?xml ?><!DOCTYPE svg [ ]><svg>"} {
+	for _, s := range []string{pngOf(1, 2), jpegOf(3, 4), avif, "GIF87a\x01\x00\x01\x00",
+		webpOf("VP8X", ""), `<svg width="1e999" viewBox="0 0 0 0"/>`, "<svg:svg/>",
+		"<?xml ?><!DOCTYPE svg [ ]><svg>"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -17,12 +17,15 @@ func TestHostileFiles(t *testing.T) {
 		strings.Repeat("[", 20_000))
 	lines[0] = c.prompt("<script>alert(1)</script>\x1b]0;owned\x07\u202e")
 	dir := home(t, map[string][]string{
-		".claude/projects/-w/a.jsonl":            lines,
-		".claude/projects/-w/future.jsonl":       {strings.Replace(c.prompt("x"), "2.1.316", "3.<b>0", 1)},
-		".claude/projects/-w/none.jsonl":         {`{"type":"user","sessionId":"s2","message":{"content":"x"}}`},
-		".codex/sessions/rollout-old.jsonl":      {`{"id":"x","timestamp":"2025-04-01T00:00:00Z","instructions":null}`},
-		".copilot/session-state/p2/events.jsonl": {copilotLine("session.start", o{"sessionId": "p2", "version": 2})},
-		".copilot/session-state/p3/events.jsonl": {copilotLine("session.start", o{"sessionId": "p3", "version": 1}),
+		".claude/projects/-w/a.jsonl": lines,
+		".claude/projects/-w/future.jsonl": {strings.Replace(c.prompt("x"), "2.1.316", "3.<b>0",
+			1)},
+		".claude/projects/-w/none.jsonl":    {`{"type":"user","sessionId":"s2","message":{"content":"x"}}`},
+		".codex/sessions/rollout-old.jsonl": {`{"id":"x","timestamp":"2025-04-01T00:00:00Z","instructions":null}`},
+		".copilot/session-state/p2/events.jsonl": {copilotLine("session.start",
+			o{"sessionId": "p2", "version": 2})},
+		".copilot/session-state/p3/events.jsonl": {copilotLine("session.start",
+			o{"sessionId": "p3", "version": 1}),
 			copilotLine("assistant.message", o{"content": "hi"})},
 		"elsewhere/secret.jsonl": c.look(),
 	})
@@ -47,7 +50,8 @@ func TestHostileFiles(t *testing.T) {
 	}
 	for _, want := range []string{"their version 3.<b>0 is not known", "1 file: links",
 		"1 file: no version is named in them", "1 file: they begin as those of no known version",
-		"their version 2 is not known", "1 file: they do not say what a call of the model took", "3 lines",
+		"their version 2 is not known", "1 file: they do not say what a call of the model took",
+		"3 lines",
 		"Looking was ", "~/.claude/projects: 1 file", "Nothing was sent."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
@@ -112,7 +116,8 @@ func TestLongLines(t *testing.T) {
 func TestNothingThere(t *testing.T) {
 	b := read(t, t.TempDir(), nil)
 	var page bytes.Buffer
-	if err := b.WritePage(&page); err != nil || b.Sentence() != "No session was found in which a model was called" {
+	if err := b.WritePage(&page); err != nil ||
+		b.Sentence() != "No session was found in which a model was called" {
 		t.Errorf("%s, %v", b.Sentence(), err)
 	}
 }
@@ -120,7 +125,8 @@ func TestNothingThere(t *testing.T) {
 // Whatever a file holds, no more than the bill was looking.
 func FuzzFiles(f *testing.F) {
 	c := &claude{}
-	for i, lines := range [][]string{c.look(), codexSession(true), codexSession(false), copilotSession()} {
+	for i, lines := range [][]string{c.look(), codexSession(true), codexSession(false),
+		copilotSession()} {
 		f.Add(uint8(min(i, 2)), []byte(strings.Join(lines, "\n")))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text []byte) {

@@ -53,14 +53,16 @@ func (c *claude) prompt(text string) string {
 	return c.line("user", o{"message": o{"role": "user", "content": text}})
 }
 
-// call is a call that took fresh, cached, written tokens (for five minutes, for an hour) and output.
+// call is a call that took fresh, cached, written tokens (for five minutes, for an hour) and
+// output.
 func (c *claude) call(usage [5]int, parts ...o) string {
 	c.n++
 	return c.line("assistant", o{"requestId": "r", "message": o{"id": fmt.Sprint("m", c.n),
 		"role": "assistant", "model": "claude-opus-4-5", "content": parts, "usage": o{
 			"input_tokens": usage[0], "cache_read_input_tokens": usage[1],
 			"cache_creation_input_tokens": usage[2] + usage[3], "output_tokens": usage[4],
-			"cache_creation": o{"ephemeral_5m_input_tokens": usage[2], "ephemeral_1h_input_tokens": usage[3]},
+			"cache_creation": o{"ephemeral_5m_input_tokens": usage[2],
+				"ephemeral_1h_input_tokens": usage[3]},
 		}}})
 }
 
@@ -100,7 +102,8 @@ func codexCall(records bool, total *[3]int, in, cached, out int, items ...o) (al
 	count := codexLine("event_msg", o{"type": "token_count", "info": o{
 		"total_token_usage": u(total[0], total[1], total[2]), "last_token_usage": u(in, cached, out)}})
 	if records {
-		all = append(all, codexLine("token_usage_record", o{"response_id": fmt.Sprint(*total), "usage": u(in, cached, out)}))
+		all = append(all, codexLine("token_usage_record",
+			o{"response_id": fmt.Sprint(*total), "usage": u(in, cached, out)}))
 	}
 	return append(all, count, count)
 }
@@ -110,14 +113,18 @@ func codexSession(records bool) []string {
 	all := []string{codexLine("session_meta", o{"id": "c1", "cli_version": "0.166.0"}),
 		codexLine("turn_context", o{"model": "gpt-5"}),
 		codexLine("event_msg", o{"type": "user_message", "message": "count"})}
-	all = append(all, codexCall(records, &total, 1000, 0, 10, o{"type": "function_call", "name": "exec_command",
-		"arguments": `{"cmd":"seq 3"}`, "call_id": "x1"})...) // 1000 + 10 × 8 = 1080
-	all = append(all, codexLine("response_item", o{"type": "function_call_output", "call_id": "x1", "output": text}))
-	all = append(all, codexCall(records, &total, 1200, 1000, 10, o{"type": "message", "role": "assistant",
-		"content": []o{{"type": "output_text", "text": "Done."}}})...) // 200 + 100 + 80 = 380
+	all = append(all, codexCall(records, &total, 1000, 0, 10,
+		o{"type": "function_call", "name": "exec_command",
+			"arguments": `{"cmd":"seq 3"}`, "call_id": "x1"})...) // 1000 + 10 × 8 = 1080
+	all = append(all, codexLine("response_item", o{"type": "function_call_output", "call_id": "x1",
+		"output": text}))
+	all = append(all, codexCall(records, &total, 1200, 1000, 10,
+		o{"type": "message", "role": "assistant",
+			"content": []o{{"type": "output_text", "text": "Done."}}})...) // 200 + 100 + 80 = 380
 	all = append(all, codexLine("event_msg", o{"type": "user_message", "message": "again"}))
-	return append(all, codexCall(records, &total, 1300, 1200, 10, o{"type": "message", "role": "assistant",
-		"content": []o{{"type": "output_text", "text": "Yes."}}})...) // 100 + 120 + 80 = 300
+	return append(all, codexCall(records, &total, 1300, 1200, 10,
+		o{"type": "message", "role": "assistant",
+			"content": []o{{"type": "output_text", "text": "Yes."}}})...) // 100 + 120 + 80 = 300
 }
 
 func copilotLine(kind string, data o) string {
@@ -132,15 +139,18 @@ func copilotCall(n, in, cached, written, out int, content string, requests ...o)
 }
 
 func copilotSession() []string {
-	all := []string{copilotLine("session.start", o{"sessionId": "p1", "version": 1, "copilotVersion": "1.0.102"}),
+	all := []string{copilotLine("session.start", o{"sessionId": "p1", "version": 1,
+		"copilotVersion": "1.0.102"}),
 		copilotLine("user.message", o{"content": "<b>list</b> it\x1b[2J"})}
 	all = append(all, copilotCall(1, 1000, 0, 1000, 10, "", o{"toolCallId": "k1", "name": "bash",
 		"arguments": o{"command": "ls"}})...) // 1250 + 50 = 1300
-	all = append(all, copilotLine("tool.execution_complete", o{"toolCallId": "k1", "result": o{"content": text}}))
+	all = append(all, copilotLine("tool.execution_complete",
+		o{"toolCallId": "k1", "result": o{"content": text}}))
 	all = append(all, copilotCall(2, 1400, 1000, 400, 10, "There it is.")...) // 100 + 500 + 50 = 650
 	return append(all, copilotLine("session.compaction_complete", o{"success": true,
-		"compactionTokensUsed": o{"model": "claude-sonnet-4.5", "inputTokens": 2000, "cacheReadTokens": 1400,
-			"outputTokens": 10}})) // 600 + 140 + 50 = 790
+		"compactionTokensUsed": o{"model": "claude-sonnet-4.5", "inputTokens": 2000,
+			"cacheReadTokens": 1400,
+			"outputTokens":    10}})) // 600 + 140 + 50 = 790
 }
 
 // Each row is a home, and what its bill has to be in tokens of input.
@@ -149,7 +159,8 @@ func TestArithmetic(t *testing.T) {
 		".codex/sessions/2026/11/28/rollout-a.jsonl", ".copilot/session-state/p1/events.jsonl"
 	c := &claude{}
 	later := func(lines []string, more ...string) []string { return append(lines, more...) }
-	next := func() string { return c.call([5]int{0, 1100, 0, 50, 10}, says("Fine.")) } // 110 + 100 + 50
+	// 110 + 100 + 50
+	next := func() string { return c.call([5]int{0, 1100, 0, 50, 10}, says("Fine.")) }
 	long := strings.Repeat("The answer says much of its own, word for word. ", 40)
 	readBig := func(more ...string) []string {
 		return append([]string{c.prompt("work"),
@@ -157,7 +168,8 @@ func TestArithmetic(t *testing.T) {
 			c.result("t1", big)}, more...)
 	}
 	edits := func(old string) string {
-		return c.call([5]int{0, 1000, 10000, 0, 0}, uses("t2", "Edit", o{"file_path": "/w/other.go", "old_string": old}))
+		return c.call([5]int{0, 1000, 10000, 0, 0}, uses("t2", "Edit",
+			o{"file_path": "/w/other.go", "old_string": old}))
 	}
 	for name, test := range map[string]struct {
 		files                         map[string][]string
@@ -225,22 +237,26 @@ func TestArithmetic(t *testing.T) {
 			paid: 1375, files2: 125, results: 1, tokens: 100,
 		},
 		"a helper's answer is no look": {
-			files: map[string][]string{".claude/projects/-w/s1/subagents/agent-1.jsonl": func() (all []string) {
+			files: map[string][]string{".claude/projects/-w/s1/subagents/agent-1.jsonl": func() (
+				all []string) {
 				for _, l := range c.look() {
-					all = append(all, strings.Replace(l, `"isSidechain":false`, `"isSidechain":true,"agentId":"h"`, 1))
+					all = append(all, strings.Replace(l, `"isSidechain":false`, `"isSidechain":true,"agentId":"h"`,
+						1))
 				}
 				return all
 			}()},
 			paid: 1375,
 		},
 		"a large result that is not named again": {
-			files: map[string][]string{aClaude: readBig(edits("something else of this length"), c.result("t2", "ok"),
+			files: map[string][]string{aClaude: readBig(edits("something else of this length"),
+				c.result("t2", "ok"),
 				c.call([5]int{0, 11000, 100, 0, 0}, says(long)))},
 			// 10,000 written, and then read
 			paid: 1050 + 100 + 12500 + 1100 + 125, large: 12500 + 1000, results: 1, tokens: 20000,
 		},
 		"a large result of which a line is named": {
-			files: map[string][]string{aClaude: readBig(edits("func number7() is not looked at again"), c.result("t2", "ok"),
+			files: map[string][]string{aClaude: readBig(edits("func number7() is not looked at again"),
+				c.result("t2", "ok"),
 				c.call([5]int{0, 11000, 100, 0, 0}, says(long)))},
 			paid: 1050 + 100 + 12500 + 1100 + 125,
 		},
@@ -263,11 +279,13 @@ func TestArithmetic(t *testing.T) {
 			paid:  1080 + 380 + 300, commands: 200 + 20, results: 1, tokens: 400,
 		},
 		"Codex, forked": {
-			files: map[string][]string{aCodex: codexSession(false), strings.Replace(aCodex, "-a", "-b", 1): func() []string {
-				all := codexSession(false)
-				all[0] = codexLine("session_meta", o{"id": "c2", "forked_from_id": "c1", "cli_version": "0.166.0"})
-				return all
-			}()},
+			files: map[string][]string{aCodex: codexSession(false),
+				strings.Replace(aCodex, "-a", "-b", 1): func() []string {
+					all := codexSession(false)
+					all[0] = codexLine("session_meta", o{"id": "c2", "forked_from_id": "c1",
+						"cli_version": "0.166.0"})
+					return all
+				}()},
 			paid: 1080 + 380 + 300, commands: 200 + 20, results: 1, tokens: 400,
 		},
 		"Copilot CLI: the call that sums it up holds it, too": {
@@ -299,7 +317,8 @@ func TestArithmetic(t *testing.T) {
 				t.Errorf("%d results of %+v %+v %+v, want %d and %d tokens", n, b.Commands, b.Files, b.Large,
 					test.results, test.tokens)
 			}
-			if want := (test.commands + test.files2 + test.large) / test.paid * 100; math.Abs(b.Share-want) > 1e-6 {
+			if want := (test.commands + test.files2 +
+				test.large) / test.paid * 100; math.Abs(b.Share-want) > 1e-6 {
 				t.Errorf("the share is %v, want %v", b.Share, want)
 			}
 		})
@@ -309,10 +328,14 @@ func TestArithmetic(t *testing.T) {
 // With prices for all models the bill is in dollars.
 func TestDollars(t *testing.T) {
 	c := &claude{}
-	dir := home(t, map[string][]string{".claude/projects/-w/a.jsonl": append(c.look(), c.prompt("go on"),
+	dir := home(t, map[string][]string{".claude/projects/-w/a.jsonl": append(c.look(),
+		c.prompt("go on"),
 		c.call([5]int{0, 1100, 0, 50, 10}, says("Fine.")))})
-	b := read(t, dir, func(string) tokens.Prices { return tokens.Prices{Input: 3, Output: 15, Cached: 0.3} })
-	if want := 1635 * 3 / 1e6; b.Unit != "dollars" || math.Abs(b.Paid-want) > 1e-9 || math.Abs(b.Looking-135*3/1e6) > 1e-9 {
+	b := read(t, dir, func(string) tokens.Prices {
+		return tokens.Prices{Input: 3, Output: 15, Cached: 0.3}
+	})
+	if want := 1635 * 3 / 1e6; b.Unit != "dollars" || math.Abs(b.Paid-want) > 1e-9 ||
+		math.Abs(b.Looking-135*3/1e6) > 1e-9 {
 		t.Errorf("%s: %v of %v, want %v", b.Unit, b.Looking, b.Paid, want)
 	}
 	if got := b.Sentence(); got != "Looking was 8.3 % of your bill" {
@@ -322,9 +345,11 @@ func TestDollars(t *testing.T) {
 
 // A share is printed as it is.
 func TestSentence(t *testing.T) {
-	for share, want := range map[float64]string{0: "0 %", 0.01: "less than 0.1 %", 0.4: "0.4 %", 1: "1 %",
+	for share, want := range map[float64]string{0: "0 %", 0.01: "less than 0.1 %", 0.4: "0.4 %",
+		1:    "1 %",
 		3.14: "3.1 %", 100: "100 %"} {
-		if got := (&looking.Bill{Calls: 1, Share: share}).Sentence(); got != "Looking was "+want+" of your bill" {
+		if got := (&looking.Bill{Calls: 1, Share: share}).Sentence(); got != "Looking was "+want+
+			" of your bill" {
 			t.Errorf("%v: %s", share, got)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Only the outputs used last keep what is attached to them, and an output that has ended is not kept
-// for it.
+// Only the outputs used last keep what is attached to them, and an output that has ended is not
+// kept for it.
 func TestAttachedIsBounded(t *testing.T) {
 	s, err := New(Config{TTL: time.Minute, Budget: 1 << 20})
 	if err != nil {

@@ -38,13 +38,19 @@ func TestDiskNow(t *testing.T) {
 			putFile(t, name, "two\n")
 			return os.Chtimes(name, time.Time{}, time.Now().Add(time.Second))
 		}, Changed},
-		{"replaced by rename", func() error { putFile(t, aside, "three\n"); return os.Rename(aside, name) }, Changed},
+		{"replaced by rename", func() error {
+			putFile(t, aside, "three\n")
+			return os.Rename(aside, name)
+		}, Changed},
 		{"deleted", func() error { return os.Remove(name) }, Gone},
 		{"moved away", func() error { return os.Rename(name, aside) }, Gone},
 		{"moved away and back", func() error {
 			return os.Rename(name, aside)
 		}, Gone},
-		{"a folder in its place", func() error { _ = os.Remove(name); return os.Mkdir(name, 0o700) }, Changed},
+		{"a folder in its place", func() error {
+			_ = os.Remove(name)
+			return os.Mkdir(name, 0o700)
+		}, Changed},
 	}
 	for _, s := range steps {
 		t.Run(s.what, func(t *testing.T) {

@@ -26,7 +26,9 @@ func bigLog() []byte {
 		if r.IntN(50) == 0 {
 			level = "ERROR"
 		}
-		b = fmt.Appendf(b, "2026-11-21T21:57:%02d.%03dZ %s pump-%d accepted sink=%d region=eu-west frames=%d buffer full for %dms cut\n",
+		b = fmt.Appendf(b,
+			"2026-11-21T21:57:%02d.%03dZ %s pump-%d accepted sink=%d region=eu-west frames=%d buffer full "+
+				"for %dms cut\n",
 			i%60, i%1000, level, i%16, i, r.IntN(99_999), i%2000)
 	}
 	return b
@@ -47,13 +49,15 @@ func BenchmarkFind(b *testing.B) {
 	}
 	s := newStore(b, 512<<20)
 	o := put(b, s, Meta{Type: File}, string(data))
-	for _, re := range []string{"ERROR", "(?i)error", "frames=77", `ERROR.*sink=\d+5 `, `sink=\d+5 .*ms`, `[A-Z]{5}`, "ERROR|WARN"} {
+	for _, re := range []string{"ERROR", "(?i)error", "frames=77", `ERROR.*sink=\d+5 `,
+		`sink=\d+5 .*ms`, `[A-Z]{5}`, "ERROR|WARN"} {
 		b.Run(strings.ReplaceAll(re, " ", "_"), func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			var ratios, firsts []float64
 			for b.Loop() {
 				begun := time.Now()
-				out, err := exec.CommandContext(context.Background(), rg, "-c", "--no-config", re, name).Output()
+				out, err := exec.CommandContext(context.Background(), rg, "-c", "--no-config", re,
+					name).Output()
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -72,7 +76,8 @@ func BenchmarkFind(b *testing.B) {
 				begun = time.Now()
 				hits, err := o.Find(b.Context(), e, time.Minute)
 				ours := time.Since(begun)
-				if want, _ := strconv.Atoi(strings.TrimSpace(string(out))); err != nil || len(hits.Lines) != want {
+				if want, _ := strconv.Atoi(strings.TrimSpace(string(out))); err != nil ||
+					len(hits.Lines) != want {
 					b.Fatalf("%d hits, ripgrep has %d, %v", len(hits.Lines), want, err)
 				}
 				ratios = append(ratios, ours.Seconds()/theirs.Seconds())

@@ -14,12 +14,15 @@ import (
 )
 
 // expressions are of all kinds that are looked for in different ways.
-var expressions = []string{"ERROR", "(?i)error", "e", "(?i)x", "a.c", "ERROR|WARN", "(?i)warn|fail", "^$", "^a", "c$", `\d+ms`, "(foo|bar)+baz?", "(?:ab){2,}",
+var expressions = []string{"ERROR", "(?i)error", "e", "(?i)x", "a.c", "ERROR|WARN", "(?i)warn|fail",
+	"^$", "^a", "c$", `\d+ms`, "(foo|bar)+baz?", "(?:ab){2,}",
 	"(?i)task", "(?i)\u212aelvin", "é", "", "\tx", `a\nb`, "[^a]", "nothing at all", `(?i)straße`}
 
 // randomLines are lines that expressions match now and then.
 func randomLines(r *rand.Rand, n int) []string {
-	words := []string{"ERROR", "error", "Warn", "WARN", "abc", "aXc", "12ms", "foobarba", "ababab", "TASK", "tas\u212a", "\u212aelvin", "kelvin", "é", "\tx", "\xff", "ErRor", "fail", "x", "straße", "STRASSE", ""}
+	words := []string{"ERROR", "error", "Warn", "WARN", "abc", "aXc", "12ms", "foobarba", "ababab",
+		"TASK", "tas\u212a", "\u212aelvin", "kelvin", "é", "\tx", "\xff", "ErRor", "fail", "x", "straße",
+		"STRASSE", ""}
 	lines := make([]string, n)
 	for i := range lines {
 		for range r.IntN(4) {
@@ -58,7 +61,8 @@ func TestFind(t *testing.T) {
 		typ   Type
 		lines int
 		grow  bool
-	}{{File, 0, false}, {File, 1, false}, {File, 400, false}, {Terminal, 400, false}, {File, 1000, true}, {Terminal, 400, true}} {
+	}{{File, 0, false}, {File, 1, false}, {File, 400, false}, {Terminal, 400, false},
+		{File, 1000, true}, {Terminal, 400, true}} {
 		lines := randomLines(r, c.lines)
 		if c.typ == Terminal && c.lines > 10 {
 			lines[7] = "\x1b[31mERR\x1b[0mOR \x07abc"
@@ -93,7 +97,8 @@ func TestFind(t *testing.T) {
 			hits, err := o.Find(t.Context(), e, time.Minute)
 			want := wanted(re, lines, 5, c.typ == Terminal)
 			if err != nil || !hits.Complete || !slices.Equal(hits.Lines, want) {
-				t.Errorf("%s, %d lines, growing %v: %q: %d hits, want %d, %v", c.typ, c.lines, c.grow, re, len(hits.Lines), len(want), err)
+				t.Errorf("%s, %d lines, growing %v: %q: %d hits, want %d, %v", c.typ, c.lines, c.grow, re,
+					len(hits.Lines), len(want), err)
 			}
 		}
 	}
@@ -120,7 +125,8 @@ func TestFindWhileItGrows(t *testing.T) {
 	}
 	w.Write([]byte("abc"))
 	w.Complete(nil)
-	if hits, err := o.Find(t.Context(), e, time.Minute); err != nil || len(hits.Lines) != 61 || hits.Lines[60] != 91 {
+	if hits, err := o.Find(t.Context(), e, time.Minute); err != nil || len(hits.Lines) != 61 ||
+		hits.Lines[60] != 91 {
 		t.Errorf("%d hits, %v", len(hits.Lines), err)
 	}
 }
@@ -172,7 +178,8 @@ func TestFindsAreForgotten(t *testing.T) {
 		if _, err := o.Find(t.Context(), e, within); err != nil {
 			t.Fatal(err)
 		}
-		if i == 2 && (!s.finds.Has(findKey{o.id, "a|2", false}) || s.finds.Has(findKey{o.id, "a|0", false})) {
+		if i == 2 && (!s.finds.Has(findKey{o.id, "a|2", false}) ||
+			s.finds.Has(findKey{o.id, "a|0", false})) {
 			t.Error("three large searches, of which not the latest are kept")
 		}
 	}

@@ -27,13 +27,15 @@ func TestFindAroundTheGap(t *testing.T) {
 	h := newHandler(s, nil)
 	var c Count
 	at := g.AfterLine + 1
-	if err := json.Unmarshal(ask(h, "GET", fmt.Sprintf("%s?count=7&at=%d", w.ID(), at)).Body.Bytes(), &c); err != nil {
+	if err := json.Unmarshal(ask(h, "GET", fmt.Sprintf("%s?count=7&at=%d", w.ID(), at)).Body.Bytes(),
+		&c); err != nil {
 		t.Fatal(err)
 	}
 	next := g.AfterLine + int(g.Lines) + 1
 	want := Count{Total: g.AfterLine + 20_000 - next + 1, Complete: true, LeftOut: g.Bytes,
 		Around: &Around{Before: g.AfterLine, Previous: g.AfterLine, Next: next, First: 1, Last: 20_000}}
-	if fmt.Sprint(c, *c.Around) != fmt.Sprint(want, *want.Around) && c.Total != want.Total || *c.Around != *want.Around || c.LeftOut != want.LeftOut {
+	if fmt.Sprint(c, *c.Around) != fmt.Sprint(want, *want.Around) && c.Total != want.Total ||
+		*c.Around != *want.Around || c.LeftOut != want.LeftOut {
 		t.Errorf("%+v %+v, want %+v %+v", c, *c.Around, want, *want.Around)
 	}
 }
@@ -65,8 +67,10 @@ func TestCountAndDensity(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", query, w.Code, w.Body, want)
 		}
 	}
-	for _, query := range []string{"count=", "count=(", "density=0", "density=10001", "density=x&count=a", "count=a&at=0", "count=a&within=3000"} {
-		if w := ask(h, "GET", string(o.ID())+"?"+query); w.Code != 400 || w.Header().Get("Content-Type") != valJSON[0] {
+	for _, query := range []string{"count=", "count=(", "density=0", "density=10001",
+		"density=x&count=a", "count=a&at=0", "count=a&within=3000"} {
+		if w := ask(h, "GET", string(o.ID())+"?"+query); w.Code != 400 ||
+			w.Header().Get("Content-Type") != valJSON[0] {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)
 		}
 	}
@@ -78,17 +82,20 @@ func TestGrepByHits(t *testing.T) {
 	h := newHandler(s, nil)
 	o := put(t, s, Meta{Type: File}, strings.Repeat("x\nabc\n", 20_000))
 	all := grepJSON(t, h, o, "b", "")
-	if len(all.Matches) != MaxGrepMatches || all.Next != 2002 || all.Lines != 40_000 || all.Matches[999].Line != 2000 {
+	if len(all.Matches) != MaxGrepMatches || all.Next != 2002 || all.Lines != 40_000 ||
+		all.Matches[999].Line != 2000 {
 		t.Errorf("%d matches, next %d", len(all.Matches), all.Next)
 	}
 	end := grepJSON(t, h, o, "b", "&lines=39001-")
 	if len(end.Matches) != 500 || end.Next != 0 || end.Matches[499].Line != 40_000 {
 		t.Errorf("%d matches at the end, next %d", len(end.Matches), end.Next)
 	}
-	if some := grepJSON(t, h, o, "b", "&lines=100-8000"); len(some.Matches) != MaxGrepMatches || some.Next != 2100 {
+	if some := grepJSON(t, h, o, "b", "&lines=100-8000"); len(some.Matches) != MaxGrepMatches ||
+		some.Next != 2100 {
 		t.Errorf("%d matches in the middle, next %d", len(some.Matches), some.Next)
 	}
-	if few := grepJSON(t, h, o, "b", "&lines=30000-36000"); len(few.Matches) != MaxGrepMatches || few.Matches[0].Line != 30_000 {
+	if few := grepJSON(t, h, o, "b", "&lines=30000-36000"); len(few.Matches) != MaxGrepMatches ||
+		few.Matches[0].Line != 30_000 {
 		t.Errorf("%d matches, the first on %d", len(few.Matches), few.Matches[0].Line)
 	}
 }

@@ -12,8 +12,10 @@ import (
 func TestGrep(t *testing.T) {
 	s := newStore(t, 64<<20)
 	h := newHandler(s, nil)
-	file := put(t, s, Meta{Type: File, StartLine: 10}, "alpha\r\nbeta\nAlpha beta beta\n\xffgamma\nlast beta")
-	term := put(t, s, Meta{Type: Terminal}, "\x1b[1;31mERR\x1b[0mOR: x\tA\x1b]0;title\x07B\x1b(C\x08D\n")
+	file := put(t, s, Meta{Type: File, StartLine: 10},
+		"alpha\r\nbeta\nAlpha beta beta\n\xffgamma\nlast beta")
+	term := put(t, s, Meta{Type: Terminal},
+		"\x1b[1;31mERR\x1b[0mOR: x\tA\x1b]0;title\x07B\x1b(C\x08D\n")
 	for _, tt := range []struct {
 		o              *Output
 		re, more, want string
@@ -27,11 +29,13 @@ func TestGrep(t *testing.T) {
 		{term, "^ERROR: x\tABD$", "", "1:ERROR: x\tABD\n"},
 	} {
 		w := ask(h, "GET", string(tt.o.ID())+"?grep="+url.QueryEscape(tt.re)+tt.more)
-		if w.Code != 200 || w.Body.String() != tt.want || w.Header().Get("Content-Type") != typeText || w.Header().Get("Webchat-Next") != "" {
+		if w.Code != 200 || w.Body.String() != tt.want || w.Header().Get("Content-Type") != typeText ||
+			w.Header().Get("Webchat-Next") != "" {
 			t.Errorf("%s: %d %q", tt.re, w.Code, w.Body)
 		}
 	}
-	if w := ask(h, "HEAD", string(file.ID())+"?grep=a&format=json"); w.Code != 200 || w.Body.Len() != 0 || w.Header().Get("Content-Type") != valJSON[0] {
+	if w := ask(h, "HEAD", string(file.ID())+"?grep=a&format=json"); w.Code != 200 ||
+		w.Body.Len() != 0 || w.Header().Get("Content-Type") != valJSON[0] {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 }
@@ -64,7 +68,8 @@ func TestGrepRanges(t *testing.T) {
 		{"aaa", "b*", ""}, // empty matches have no range
 		{strings.Repeat("é", 4000) + "needle" + strings.Repeat("z", 4000), "needle", "needle"},
 		{strings.Repeat("é", 999) + "needle", "needle", "needle"},
-		{"needle" + strings.Repeat("é", 996) + "needle", "needle", "needle|ne"}, // cut at the excerpt's end
+		// cut at the excerpt's end
+		{"needle" + strings.Repeat("é", 996) + "needle", "needle", "needle|ne"},
 		{strings.Repeat("m", 5000), "m+", strings.Repeat("m", maxExcerpt)},
 	} {
 		o := put(t, s, Meta{Type: File}, tt.line)
@@ -114,7 +119,8 @@ func TestGrepIsBounded(t *testing.T) {
 	if seen != 2500 {
 		t.Fatalf("%d matches", seen)
 	}
-	if w := ask(h, "GET", string(o.ID())+"?grep=x"); w.Header().Get("Webchat-Next") != "1005" || strings.Count(w.Body.String(), "\n") != MaxGrepMatches {
+	if w := ask(h, "GET", string(o.ID())+"?grep=x"); w.Header().Get("Webchat-Next") != "1005" ||
+		strings.Count(w.Body.String(), "\n") != MaxGrepMatches {
 		t.Fatalf("%v", w.Header())
 	}
 }

@@ -26,7 +26,8 @@ func TestTextOfOtherCharsets(t *testing.T) {
 			t.Errorf("%s: the bytes are %q", charset, got)
 		}
 		for query, want := range map[string]string{
-			"lines=3": "ß", "grep=%C3%B6": "2:", "count=gr%C3%BCn": `{"total":1,"complete":true}`, "tokens&lines=1": `{"tokens":6,"exact":true}`,
+			"lines=3": "ß", "grep=%C3%B6": "2:", "count=gr%C3%BCn": `{"total":1,"complete":true}`,
+			"tokens&lines=1": `{"tokens":6,"exact":true}`,
 		} {
 			if got := ask(h, "GET", string(o.ID())+"?"+query).Body.String(); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: %s: %q", charset, query, got)

@@ -36,11 +36,13 @@ func TestKeptOutputs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "outputs")
 		s := keeping(t, dir)
-		file, err := s.Put(Meta{Type: File, SessionID: "s1", Path: "a.txt", StartLine: 3}, []byte("one\ntwo\nthree"))
+		file, err := s.Put(Meta{Type: File, SessionID: "s1", Path: "a.txt", StartLine: 3},
+			[]byte("one\ntwo\nthree"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := s.Create(Meta{Type: Terminal, SessionID: "s1", Command: "yes"}, Limits{Head: 8 << 10, Tail: 16 << 10})
+		w, err := s.Create(Meta{Type: Terminal, SessionID: "s1", Command: "yes"},
+			Limits{Head: 8 << 10, Tail: 16 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +69,8 @@ func TestKeptOutputs(t *testing.T) {
 				t.Errorf("%v are left", left)
 			}
 		}
-		if fi, err := os.Stat(filepath.Join(dir, "s1", string(file))); err != nil || fi.Mode().Perm() != 0o600 {
+		if fi, err := os.Stat(filepath.Join(dir, "s1", string(file))); err != nil ||
+			fi.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", fi, err)
 		}
 		time.Sleep(24 * time.Hour)
@@ -81,8 +84,10 @@ func TestKeptOutputs(t *testing.T) {
 					t.Errorf("%s: %d bytes, want %d", name, len(got), len(bytesOf))
 				}
 				got, had := o.Meta(), metas[id]
-				if got.Path != had.Path || got.StartLine != had.StartLine || got.TotalLines != had.TotalLines || got.Truncated != had.Truncated ||
-					(got.Gap == nil) != (had.Gap == nil) || got.Gap != nil && *got.Gap != *had.Gap || (got.ExitCode == nil) != (had.ExitCode == nil) {
+				if got.Path != had.Path || got.StartLine != had.StartLine || got.TotalLines != had.TotalLines ||
+					got.Truncated != had.Truncated ||
+					(got.Gap == nil) != (had.Gap == nil) || got.Gap != nil && *got.Gap != *had.Gap ||
+					(got.ExitCode == nil) != (had.ExitCode == nil) {
 					t.Errorf("%s: it is %+v, was %+v", name, got, had)
 				}
 				if left := time.Until(o.ExpiresAt()); left < 23*time.Hour || left > 24*time.Hour {
@@ -121,7 +126,8 @@ func TestKeptFilesAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range map[string][]byte{"empty": nil, "cut": whole[:len(whole)-1], "no head": whole[10:], "more": append(bytes.Clone(whole), 'y')} {
+	for name, b := range map[string][]byte{"empty": nil, "cut": whole[:len(whole)-1],
+		"no head": whole[10:], "more": append(bytes.Clone(whole), 'y')} {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -194,8 +200,10 @@ func TestListedInTheOrderOfCalls(t *testing.T) {
 		s := keeping(t, dir)
 		began := time.Now()
 		for _, name := range []string{"third", "first", "second"} {
-			call := began.Add(map[string]time.Duration{"first": 1, "second": 2, "third": 3}[name] * time.Second)
-			if _, err := s.Put(Meta{Type: File, SessionID: "s1", Path: name, Called: call}, []byte(name)); err != nil {
+			call := began.Add(map[string]time.Duration{"first": 1, "second": 2,
+				"third": 3}[name] * time.Second)
+			if _, err := s.Put(Meta{Type: File, SessionID: "s1", Path: name, Called: call},
+				[]byte(name)); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
@@ -219,7 +227,14 @@ func TestSharedOutputs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "outputs")
 		at := func(number int64) *Store {
-			s, err := New(Config{TTL: 30 * time.Minute, Budget: 1 << 20, Keep: 30 * time.Minute, KeepDir: dir, KeepShared: true, Maker: func() int64 { return number }})
+			s, err := New(Config{
+				TTL:        30 * time.Minute,
+				Budget:     1 << 20,
+				Keep:       30 * time.Minute,
+				KeepDir:    dir,
+				KeepShared: true,
+				Maker:      func() int64 { return number },
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,8 +291,10 @@ func TestSharedOutputs(t *testing.T) {
 // The number in an id is its maker's, and only in an id.
 func TestMaker(t *testing.T) {
 	for id, want := range map[ID]int64{
-		newID(0): 0, newID(1): 1, newID(12345678901): 12345678901, newID(3) + "_4": 0, newID(0) + "_": 0, newID(0) + "_04": 0,
-		newID(0) + "_-4": 0, newID(0) + "_9999999999999999999": 0, "out_x_4": 0, "": 0, ID("x" + newID(5)): 0, newID(5) + "/..": 0,
+		newID(0): 0, newID(1): 1, newID(12345678901): 12345678901, newID(3) + "_4": 0, newID(0) + "_": 0,
+		newID(0) + "_04": 0,
+		newID(0) + "_-4": 0, newID(0) + "_9999999999999999999": 0, "out_x_4": 0, "": 0,
+		ID("x" + newID(5)): 0, newID(5) + "/..": 0,
 	} {
 		if got := Maker(id); got != want {
 			t.Errorf("%s: %d, want %d", id, got, want)

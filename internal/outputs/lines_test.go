@@ -19,7 +19,8 @@ func TestLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		units := []string{"\n", "x\n", "a\r\nb", "\xff\x00\n\n", "no end ", strings.Repeat("long", 300) + "\n", "ü\n"}
+		units := []string{"\n", "x\n", "a\r\nb", "\xff\x00\n\n", "no end ", strings.Repeat("long", 300) +
+			"\n", "ü\n"}
 		unit := rapid.IntRange(0, len(units)-1)
 		data := []byte(strings.Repeat(units[unit.Draw(t, "u1")], rapid.IntRange(0, 40).Draw(t, "n1")))
 		u2 := units[unit.Draw(t, "u2")]
@@ -73,7 +74,8 @@ func TestLines(t *testing.T) {
 		}
 		i := 0
 		for l, err := range o.Lines(context.Background(), from, to) {
-			if err != nil || l.Gap != nil || l.Number != base+a+i || !bytes.Equal(l.Text, bytes.TrimSuffix(want[i], []byte("\n"))) {
+			if err != nil || l.Gap != nil || l.Number != base+a+i ||
+				!bytes.Equal(l.Text, bytes.TrimSuffix(want[i], []byte("\n"))) {
 				t.Fatalf("line %d: %+v, %v", base+a+i, l, err)
 			}
 			i++
@@ -195,7 +197,8 @@ func TestLinesStop(t *testing.T) {
 
 func TestNth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := bytes.Repeat([]byte(rapid.SampledFrom([]string{"\n", "ab\n", "a"}).Draw(t, "unit")), rapid.IntRange(0, 9000).Draw(t, "n"))
+		b := bytes.Repeat([]byte(rapid.SampledFrom([]string{"\n", "ab\n", "a"}).Draw(t, "unit")),
+			rapid.IntRange(0, 9000).Draw(t, "n"))
 		n := rapid.Int64Range(1, 9001).Draw(t, "nth")
 		want, seen := -1, int64(0)
 		for i, c := range b {

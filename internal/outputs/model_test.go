@@ -17,7 +17,8 @@ func TestModel(t *testing.T) {
 	type op struct{ kind, a, b int }
 	rapid.Check(t, func(rt *rapid.T) {
 		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) op {
-			return op{rapid.IntRange(0, 7).Draw(t, "kind"), rapid.IntRange(0, 1<<20).Draw(t, "a"), rapid.IntRange(0, 1<<20).Draw(t, "b")}
+			return op{rapid.IntRange(0, 7).Draw(t, "kind"), rapid.IntRange(0, 1<<20).Draw(t, "a"),
+				rapid.IntRange(0, 1<<20).Draw(t, "b")}
 		}), 1, 60).Draw(rt, "ops")
 		var failure error
 		synctest.Test(t, func(t *testing.T) {
@@ -110,7 +111,8 @@ func (s *Store) payAndRefund(ids []ID, a, b int) {
 	if len(ids) == 0 {
 		return
 	}
-	if o, err := s.Get(ids[a%len(ids)]); err == nil && o.Complete() && s.pay(o, int64(b%50_000), false) {
+	if o, err := s.Get(ids[a%len(ids)]); err == nil && o.Complete() &&
+		s.pay(o, int64(b%50_000), false) {
 		s.refund(o, int64(b%50_000)/2)
 	}
 }

@@ -71,7 +71,8 @@ http {
 			b.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program, "-p", dir, "-c", filepath.Join(dir, "conf"), "-e", filepath.Join(dir, "error"))
+	cmd := exec.Command(program, "-p", dir, "-c", filepath.Join(dir, "conf"), "-e",
+		filepath.Join(dir, "error"))
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 func TestConfig(t *testing.T) {
-	for _, c := range []Config{{}, {TTL: time.Hour}, {TTL: time.Hour, Budget: MinBudget - 1}, {Budget: 1 << 20}, {TTL: -1, Budget: 1 << 20}} {
+	for _, c := range []Config{{}, {TTL: time.Hour}, {TTL: time.Hour, Budget: MinBudget - 1},
+		{Budget: 1 << 20}, {TTL: -1, Budget: 1 << 20}} {
 		if _, err := New(c); err == nil {
 			t.Errorf("New(%+v) accepted", c)
 		}
@@ -101,7 +102,8 @@ func TestChurn(t *testing.T) {
 		time.Sleep(31 * time.Minute) // all expire together
 		synctest.Wait()
 		stop()
-		if got := s.Stats(); got.Outputs != 0 || got.Used != 0 || s.cache.Metrics().Evictions != uint64(n) {
+		if got := s.Stats(); got.Outputs != 0 || got.Used != 0 ||
+			s.cache.Metrics().Evictions != uint64(n) {
 			t.Fatalf("left over: %+v", got)
 		}
 	})
@@ -297,7 +299,8 @@ func TestSessions(t *testing.T) {
 		t.Fatalf("kept %d", w.Bytes())
 	}
 	w.Complete(func(m *Meta) { m.TimedOut = true })
-	if got := s.Stats(); got.Outputs != 1 || got.Growing != 0 || s.fixed != 0 || len(s.Session("one")) != 0 {
+	if got := s.Stats(); got.Outputs != 1 || got.Growing != 0 || s.fixed != 0 ||
+		len(s.Session("one")) != 0 {
 		t.Fatalf("%+v", got)
 	}
 }

@@ -9,7 +9,8 @@ import (
 func TestTextAroundTheGap(t *testing.T) {
 	s := newStore(t, 64<<20)
 	for _, charset := range []string{"utf-16le", "utf-16be", "windows-1252"} {
-		w := create(t, s, Meta{Type: File, MimeType: "text/plain; charset=" + charset}, Limits{Head: 8 << 10, Tail: 16 << 10})
+		w := create(t, s, Meta{Type: File, MimeType: "text/plain; charset=" + charset},
+			Limits{Head: 8 << 10, Tail: 16 << 10})
 		for i := 1; i <= 6_000; i++ {
 			for _, c := range []byte(fmt.Sprintf("line %d\n", i)) {
 				switch charset {

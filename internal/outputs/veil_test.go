@@ -138,7 +138,8 @@ func BenchmarkVeiled(b *testing.B) {
 	var text strings.Builder
 	for i := range 100_000 {
 		fmt.Fprintf(&text,
-			"2026-11-26T10:%02d:%02d.%03dZ INFO worker=%d request=\"GET /api/items/%d?page=2\" status=200 took=%dms", i/60%60, i%60, i%1000, i%9, i*7, i%999)
+			"2026-11-26T10:%02d:%02d.%03dZ INFO worker=%d request=\"GET /api/items/%d?page=2\" status=200 "+
+				"took=%dms", i/60%60, i%60, i%1000, i%9, i*7, i%999)
 		if i%1000 == 7 {
 			text.WriteString(" token=abc123def456")
 		}

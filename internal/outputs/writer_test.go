@@ -23,7 +23,8 @@ func TestWriterKeepsHeadAndTail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := Limits{rapid.Int64Range(0, 300<<10).Draw(t, "head"), rapid.Int64Range(1, 300<<10).Draw(t, "tail")}
+		l := Limits{rapid.Int64Range(0, 300<<10).Draw(t, "head"),
+			rapid.Int64Range(1, 300<<10).Draw(t, "tail")}
 		w, err := s.Create(Meta{Type: Terminal}, l)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +86,8 @@ func TestWriteZeros(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := Limits{rapid.Int64Range(minChunk, 300<<10).Draw(t, "head"), rapid.Int64Range(2*minChunk, 300<<10).Draw(t, "tail")}
+		l := Limits{rapid.Int64Range(minChunk, 300<<10).Draw(t, "head"),
+			rapid.Int64Range(2*minChunk, 300<<10).Draw(t, "tail")}
 		w, err := s.Create(Meta{Type: File}, l)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +102,8 @@ func TestWriteZeros(t *testing.T) {
 			all = append(append(all, p...), make([]byte, n)...)
 		}
 		v, _ := w.Output().acquire()
-		if v.size != int64(len(all)) || v.nl != count(all) || v.open != (len(all) > 0 && all[len(all)-1] != '\n') {
+		if v.size != int64(len(all)) || v.nl != count(all) ||
+			v.open != (len(all) > 0 && all[len(all)-1] != '\n') {
 			t.Fatalf("%d bytes, %d line ends; want %d, %d", v.size, v.nl, len(all), count(all))
 		}
 		var kept int64

@@ -18,11 +18,15 @@ import (
 // be parted.
 func longAnswer() string {
 	var b strings.Builder
-	b.WriteString("Title\n===\n\nWords with a [link](https://go.dev/doc), ![a picture](https://sink.test/a.png) and <b>marks</b>.\r\n\r\nSee\n| row | reach |\n|---|--:|\n")
+	b.WriteString(
+		"Title\n===\n\nWords with a [link](https://go.dev/doc), ![a picture](https://sink.test/a.png) " +
+			"and <b>marks</b>.\r\n\r\nSee\n| row | reach |\n|---|--:|\n")
 	for i := range 90 {
 		fmt.Fprintf(&b, "| row %d | **%d** ms at the most |\n", i, i*i)
 	}
-	b.WriteString("\n1. do this\n   ```\n   make test\n   ```\n2. then\n   - [x] that\n\n> said\n> > before\n\n```none\n")
+	b.WriteString(
+		"\n1. do this\n   ```\n   make test\n   ```\n2. then\n   - [x] that\n\n> said\n> > before\n\n" +
+			"```none\n")
 	for i := range 60 {
 		fmt.Fprintf(&b, "a line of code, number %d, of some length <b>\n", i)
 	}
@@ -43,19 +47,56 @@ func answers() map[string][]event.Data {
 		return out
 	}
 	return map[string][]event.Data{
-		"markdown":  join(opening(), words("a1", text, 391), event.AssistantMessage{MessageID: "a1", Content: text}, closing(event.Completed)),
+		"markdown": join(opening(), words("a1", text, 391),
+			event.AssistantMessage{MessageID: "a1", Content: text}, closing(event.Completed)),
 		"in flight": join(opening(), words("a1", text[:len(text)-60], 613)),
-		"retries": join(opening(), words("a1", text[:2000], 500), event.AssistantMessageDiscarded{MessageID: "a1"}, words("a1", "Again:\n\n```go\nx", 8), event.AssistantMessageDiscarded{MessageID: "a1"},
-			words("a2", text[:900], 100), event.AssistantMessage{MessageID: "a2", Content: text[:900]}, closing(event.Completed)),
-		"cut in code": join(opening(), words("a1", "So:\n\n```none\none\ntwo\nthr", 9), event.Abort{Reason: "the user stopped the turn"},
-			event.AssistantMessage{MessageID: "a1", Content: "So:\n\n```none\none\ntwo\nthr", Partial: true}, closing(event.Aborted)),
+		"retries": join(opening(), words("a1", text[:2000], 500),
+			event.AssistantMessageDiscarded{MessageID: "a1"}, words("a1", "Again:\n\n```go\nx", 8),
+			event.AssistantMessageDiscarded{MessageID: "a1"},
+			words("a2", text[:900], 100), event.AssistantMessage{MessageID: "a2", Content: text[:900]},
+			closing(event.Completed)),
+		"cut in code": join(opening(), words("a1", "So:\n\n```none\none\ntwo\nthr", 9),
+			event.Abort{Reason: "the user stopped the turn"},
+			event.AssistantMessage{MessageID: "a1", Content: "So:\n\n```none\none\ntwo\nthr", Partial: true},
+			closing(event.Aborted)),
 		"never whole": join(opening(), words("a1", "1. one\n2. tw", 3), closing(event.Interrupted)),
-		"gap":         join(opening(), event.AssistantMessageDelta{MessageID: "a1", DeltaContent: "one "}, event.AssistantMessageDelta{MessageID: "a1", Offset: 9, DeltaContent: "lost"}, event.AssistantMessageDelta{MessageID: "a1", Offset: 2, DeltaContent: "ce again"}, event.AssistantMessage{MessageID: "a1", Content: "once again"}, closing(event.Completed)),
-		"helper": join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: "task", Arguments: raw(`{"prompt":"look"}`), By: event.ByAgent},
-			event.SubagentStarted{ToolCallID: "c1", AgentName: "explorer"}, inner("s1", "- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", 9), words("a1", "Meanwhile **outside**.", 5), event.AssistantMessage{MessageID: "s1", Content: "- one\n- two", ParentToolCallID: "c1"},
-			event.AssistantReasoningDelta{ReasoningID: "r1", DeltaContent: "```\nx\n", ParentToolCallID: "c1"}, event.AssistantReasoning{ReasoningID: "r1", Content: "```\nx\ny", ParentToolCallID: "c1"}, event.AssistantMessage{MessageID: "a1", Content: "Meanwhile **outside**."}, event.SubagentFailed{ToolCallID: "c1", AgentName: "explorer", Error: "out of context"},
-			event.ToolExecutionComplete{ToolCallID: "c1", Error: &event.ToolError{Message: "failed", Code: "failure"}, DurationMs: 900}, closing(event.Failed)),
-		"steps between": join(opening(), manySteps(7), words("a1", "Then:\n\n- a\n", 4), event.AssistantMessage{MessageID: "a1", Content: "Then:\n\n- a\n- b"}, step("x1", "grep", `{"pattern":"x"}`), step("s8", "view", `{}`), closing(event.Completed)),
+		"gap": join(opening(), event.AssistantMessageDelta{MessageID: "a1", DeltaContent: "one "},
+			event.AssistantMessageDelta{MessageID: "a1", Offset: 9, DeltaContent: "lost"},
+			event.AssistantMessageDelta{MessageID: "a1", Offset: 2, DeltaContent: "ce again"},
+			event.AssistantMessage{MessageID: "a1", Content: "once again"}, closing(event.Completed)),
+		"helper": join(opening(), event.ToolExecutionStart{
+			ToolCallID: "c1",
+			ToolName:   "task",
+			Arguments:  raw(`{"prompt":"look"}`),
+			By:         event.ByAgent,
+		},
+			event.SubagentStarted{ToolCallID: "c1", AgentName: "explorer"},
+			inner("s1", "- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", 9),
+			words("a1", "Meanwhile **outside**.", 5), event.AssistantMessage{
+				MessageID:        "s1",
+				Content:          "- one\n- two",
+				ParentToolCallID: "c1",
+			},
+			event.AssistantReasoningDelta{
+				ReasoningID:      "r1",
+				DeltaContent:     "```\nx\n",
+				ParentToolCallID: "c1",
+			}, event.AssistantReasoning{
+				ReasoningID:      "r1",
+				Content:          "```\nx\ny",
+				ParentToolCallID: "c1",
+			}, event.AssistantMessage{
+				MessageID: "a1",
+				Content:   "Meanwhile **outside**.",
+			}, event.SubagentFailed{ToolCallID: "c1", AgentName: "explorer", Error: "out of context"},
+			event.ToolExecutionComplete{
+				ToolCallID: "c1",
+				Error:      &event.ToolError{Message: "failed", Code: "failure"},
+				DurationMs: 900,
+			}, closing(event.Failed)),
+		"steps between": join(opening(), manySteps(7), words("a1", "Then:\n\n- a\n", 4),
+			event.AssistantMessage{MessageID: "a1", Content: "Then:\n\n- a\n- b"},
+			step("x1", "grep", `{"pattern":"x"}`), step("s8", "view", `{}`), closing(event.Completed)),
 	}
 }
 
@@ -73,7 +114,11 @@ func TestDeltasAnyCut(t *testing.T) {
 		for end := rapid.IntRange(0, len(text)).Draw(rt, "end"); at < end; {
 			n := min(end-at, cut.Draw(rt, "cut"))
 			done := len(l.entries)
-			l.add(event.AssistantMessageDelta{MessageID: "a1", Offset: int64(at), DeltaContent: text[at : at+n]})
+			l.add(event.AssistantMessageDelta{
+				MessageID:    "a1",
+				Offset:       int64(at),
+				DeltaContent: text[at : at+n],
+			})
 			at += n
 			if f, ok := live.Feed(l.entries[done:]...); ok {
 				d.Apply(f.Data())
@@ -82,7 +127,11 @@ func TestDeltasAnyCut(t *testing.T) {
 		joined := p.Projector("s1")
 		joined.Load(newLog().add(opening()...).entries...)
 		if at > 0 {
-			joined.InFlight(l.pos, (&logbook{now: l.now.Add(-time.Second)}).add(event.AssistantMessageDelta{MessageID: "a1", DeltaContent: text[:at]}).entries...)
+			joined.InFlight(l.pos,
+				(&logbook{now: l.now.Add(-time.Second)}).add(event.AssistantMessageDelta{
+					MessageID:    "a1",
+					DeltaContent: text[:at],
+				}).entries...)
 		}
 		if want := pagetest.Parse(t, wholePage(t, p, joined)).State(); want != d.State() {
 			rt.Fatalf("joined:\n%s\nstreamed:\n%s", want, d.State())
@@ -105,7 +154,11 @@ func (l lives) Output(id string) (views.Output, bool) {
 // a page that comes back with the next change of its turn sees that it is.
 func TestOutputsExpire(t *testing.T) {
 	now := start.Add(time.Minute)
-	p, err := page.New(page.Config{Outputs: lives{stored, &now}, Location: time.UTC, Now: func() time.Time { return now }})
+	p, err := page.New(page.Config{
+		Outputs:  lives{stored, &now},
+		Location: time.UTC,
+		Now:      func() time.Time { return now },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +171,12 @@ func TestOutputsExpire(t *testing.T) {
 	after := pr.Transcript()
 	for _, part := range []string{`id="c-c1.r"`, `data-name="go.mod"`, "<b>9</b>", "of 112"} {
 		if !strings.Contains(before, part) || !strings.Contains(after, part) {
-			t.Errorf("%s is lost: %v before, %v after", part, strings.Contains(before, part), strings.Contains(after, part))
+			t.Errorf("%s is lost: %v before, %v after", part, strings.Contains(before, part),
+				strings.Contains(after, part))
 		}
 	}
-	if n := strings.Count(after, `data-state="expired"`); n != 4 || strings.Contains(after, "Let the agent read") {
+	if n := strings.Count(after, `data-state="expired"`); n != 4 ||
+		strings.Contains(after, "Let the agent read") {
 		t.Errorf("%d cards have expired:\n%s", n, after)
 	}
 	l.add(event.UserMessage{MessageID: "m2", Content: "and?"})
@@ -146,7 +201,9 @@ func (e evicted) Output(id string) (views.Output, bool) {
 func TestGoneOutputsSayWhy(t *testing.T) {
 	early := start.Add(10*time.Minute + 5*time.Second)
 	now, gone := start, evicted{}
-	p, err := page.New(page.Config{Outputs: gone, Location: time.UTC, Now: func() time.Time { return now }})
+	p, err := page.New(page.Config{Outputs: gone, Location: time.UTC, Now: func() time.Time {
+		return now
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +213,8 @@ func TestGoneOutputsSayWhy(t *testing.T) {
 		evictedAt time.Time
 		want, not string
 	}{
-		{29*time.Minute + 50*time.Second, time.Time{}, "Deleted 30 minutes after it was shown.", "Deleted early"},
+		{29*time.Minute + 50*time.Second, time.Time{}, "Deleted 30 minutes after it was shown.",
+			"Deleted early"},
 		{2 * time.Hour, time.Time{}, "Deleted 30 minutes after it was shown.", "Deleted early"},
 		{11 * time.Minute, early, "Deleted early, to make room.", "Deleted 30 minutes"},
 		{2 * time.Hour, early, "Deleted early, to make room.", "Deleted 30 minutes"},
@@ -177,14 +235,24 @@ func TestGoneOutputsSayWhy(t *testing.T) {
 func TestDeltaFramesAreSmall(t *testing.T) {
 	p := pages(t, 3)
 	for name, text := range map[string]string{
-		"prose": strings.Repeat("Some words and no more.\n\n", 8000), "code": "```none\n" + strings.Repeat("a line of code\n", 13_000),
-		"table": "| a | b |\n|---|---|\n" + strings.Repeat("| one | two |\n", 14_000), "list": strings.Repeat("- an item of a list\n", 10_000), "one line": strings.Repeat("word ", 40_000),
+		"prose": strings.Repeat("Some words and no more.\n\n", 8000), "code": "```none\n" +
+			strings.Repeat("a line of code\n", 13_000),
+		"table":    "| a | b |\n|---|---|\n" + strings.Repeat("| one | two |\n", 14_000),
+		"list":     strings.Repeat("- an item of a list\n", 10_000),
+		"one line": strings.Repeat("word ", 40_000),
 	} {
 		pr := p.Projector("s1")
-		l := newLog().add(opening()...).add(event.AssistantMessageDelta{MessageID: "a1", DeltaContent: text})
+		l := newLog().add(opening()...).add(event.AssistantMessageDelta{
+			MessageID:    "a1",
+			DeltaContent: text,
+		})
 		pr.Load(l.entries...)
 		for i := range 50 {
-			l.add(event.AssistantMessageDelta{MessageID: "a1", Offset: int64(len(text) + 20*i), DeltaContent: text[len(text)-1000+20*i:][:20]})
+			l.add(event.AssistantMessageDelta{
+				MessageID:    "a1",
+				Offset:       int64(len(text) + 20*i),
+				DeltaContent: text[len(text)-1000+20*i:][:20],
+			})
 			f, ok := pr.Feed(l.entries[len(l.entries)-1])
 			if size := len(f.Data()); ok && size > 32<<10 {
 				t.Fatalf("%s: a frame of %d bytes for a delta of 20", name, size)

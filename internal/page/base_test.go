@@ -15,8 +15,10 @@ import (
 func TestAddressesBeginWithTheBase(t *testing.T) {
 	wrong := map[string]*regexp.Regexp{
 		".html": regexp.MustCompile(`(href|src|action|formaction|poster)="/`),
-		".js":   regexp.MustCompile("(\\.(href|src)\\s*=|location\\s*=|location\\.(assign|replace)\\(|[^.\\w]fetch\\(|new URL\\(|window\\.open\\()\\s*['\"`]/"),
-		".css":  regexp.MustCompile(`url\(['"]?/`),
+		".js": regexp.MustCompile(
+			"(\\.(href|src)\\s*=|location\\s*=|location\\.(assign|replace)\\(|[^.\\w]fetch\\(|new " +
+				"URL\\(|window\\.open\\()\\s*['\"`]/"),
+		".css": regexp.MustCompile(`url\(['"]?/`),
 	}
 	n := 0
 	err := fs.WalkDir(web.FS, ".", func(name string, d fs.DirEntry, err error) error {

@@ -14,7 +14,10 @@ import (
 
 // essay is n bytes of prose with lists and tables.
 func essay(n int) string {
-	return strings.Repeat("The test is right and the code is **late** by one frame, see https://go.dev/ref/mem.\n\n1. first the `lock`\n2. then the map\n\n| row | what |\n|---|---|\n| 1 | fan-out |\n\n```none\none\ntwo\n```\n\n", 1+n/150)[:n]
+	return strings.Repeat(
+		"The test is right and the code is **late** by one frame, see https://go.dev/ref/mem.\n\n1. "+
+			"first the `lock`\n2. then the map\n\n| row | what |\n|---|---|\n| 1 | fan-out |\n\n```none\n"+
+			"one\ntwo\n```\n\n", 1+n/150)[:n]
 }
 
 // streamed feeds an answer in 20-character deltas, encodes each frame, and
@@ -25,7 +28,11 @@ func streamed(p *page.Pages, text string) (took time.Duration, sent int) {
 	pr.Load(l.entries...)
 	l.entries = l.entries[:0]
 	for at := 0; at < len(text); at += 20 {
-		l.add(event.AssistantMessageDelta{MessageID: "a1", Offset: int64(at), DeltaContent: text[at:min(len(text), at+20)]})
+		l.add(event.AssistantMessageDelta{
+			MessageID:    "a1",
+			Offset:       int64(at),
+			DeltaContent: text[at:min(len(text), at+20)],
+		})
 	}
 	start := time.Now()
 	for _, e := range l.entries {
@@ -55,7 +62,11 @@ func BenchmarkDeltas(b *testing.B) {
 		text := essay(message)
 		start := time.Now()
 		for at := 20; at <= message; at += 20 * 200 { // one of 200, counted for all
-			f := page.Frame{Ops: []page.Op{{Action: "replace", Target: "m-a1", HTML: string(markdown.HTML(text[:at]))}}}
+			f := page.Frame{Ops: []page.Op{{
+				Action: "replace",
+				Target: "m-a1",
+				HTML:   string(markdown.HTML(text[:at])),
+			}}}
 			f.Data()
 		}
 		again += 200 * time.Since(start)
@@ -75,8 +86,11 @@ func turns(l *logbook, from, to int) []event.Entry {
 	l.entries = l.entries[:0]
 	for i := from; i < to; i++ {
 		m := fmt.Sprint("m", i)
-		l.add(join(event.UserMessage{MessageID: m, Content: "show me go.mod"}, event.TurnStart{TurnID: m, MessageID: m}, show("c"+m, "render_file_contents", `{"path":"go.mod"}`, "out_A", `{"outputType":"file"}`),
-			words("a"+m, answer, 100), event.AssistantMessage{MessageID: "a" + m, Content: answer}, event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})...)
+		l.add(join(event.UserMessage{MessageID: m, Content: "show me go.mod"},
+			event.TurnStart{TurnID: m, MessageID: m}, show("c"+m, "render_file_contents",
+				`{"path":"go.mod"}`, "out_A", `{"outputType":"file"}`),
+			words("a"+m, answer, 100), event.AssistantMessage{MessageID: "a" + m, Content: answer},
+			event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})...)
 	}
 	return l.entries
 }

@@ -14,12 +14,17 @@ import (
 func shownAs(t *testing.T, o views.Output) string {
 	t.Helper()
 	o.ExpiresAt = start.Add(20 * time.Minute)
-	p, err := page.New(page.Config{Outputs: shelf{"out_1": o}, Location: time.UTC, Now: func() time.Time { return start }})
+	p, err := page.New(page.Config{
+		Outputs:  shelf{"out_1": o},
+		Location: time.UTC,
+		Now:      func() time.Time { return start },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pr := p.Projector("s1")
-	pr.Feed(newLog().add(join(opening(), show("c1", "render_file_contents", `{"path":"x"}`, "out_1", `{"tokensShown":4474}`))...).entries...)
+	pr.Feed(newLog().add(join(opening(), show("c1", "render_file_contents", `{"path":"x"}`, "out_1",
+		`{"tokensShown":4474}`))...).entries...)
 	return pr.Transcript()
 }
 
@@ -28,24 +33,31 @@ func TestLongLinesMakeACardWide(t *testing.T) {
 		strings.Repeat("x", 92): false,
 		strings.Repeat("x", 93): true,
 		strings.Repeat("é", 92): false,
-		strings.Repeat("&amp;", 60) + `<span class="a-class-that-is-long">` + strings.Repeat("x", 32) + "</span>": false,
+		strings.Repeat("&amp;", 60) + `<span class="a-class-that-is-long">` + strings.Repeat("x", 32) +
+			"</span>": false,
 		strings.Repeat("&amp;", 93):                         true,
 		strings.Repeat("\t", 23):                            false,
 		strings.Repeat("\t", 23) + "x":                      true,
 		strings.Repeat("x\t", 12) + strings.Repeat("x", 44): false,
 		strings.Repeat("x\t", 12) + strings.Repeat("x", 45): true,
 	} {
-		got := shownAs(t, views.Output{TotalLines: 2, Content: content{rows: func(int, int) (template.HTML, error) {
-			return template.HTML(`<div class="line"><a class="ln" href="#L1">1</a><code class="cl">short</code></div>` + "\n" +
-				`<div class="line"><a class="ln" href="#L2">2</a><code class="cl">` + text + "</code></div>\n"), nil
-		}}})
+		got := shownAs(t, views.Output{
+			TotalLines: 2,
+			Content: content{rows: func(int, int) (template.HTML, error) {
+				return template.HTML(
+					`<div class="line"><a class="ln" href="#L1">1</a><code class="cl">short</code></div>` + "\n" +
+						`<div class="line"><a class="ln" href="#L2">2</a><code class="cl">` + text +
+						"</code></div>\n"), nil
+			}},
+		})
 		if strings.Contains(got, `class="card wide"`) != want {
 			t.Errorf("%q: wide is not %t", text, want)
 		}
 	}
 }
 
-// Lines may be very long, and the cards of a page many: each holds few of them, the beginning of one at least.
+// Lines may be very long, and the cards of a page many: each holds few of them, the beginning of
+// one at least.
 func TestCardsOfHugeLinesAreSmall(t *testing.T) {
 	for _, c := range []struct {
 		text  string
@@ -53,15 +65,23 @@ func TestCardsOfHugeLinesAreSmall(t *testing.T) {
 	}{
 		{strings.Repeat("x", 10_000), "1-6"},
 		{strings.Repeat("&amp;", 100_000), "1-1"},
-		{`<span class="k">` + strings.Repeat(`<span class="veil" role="button">•</span>`, 10_000) + "</span>", "1-1"},
+		{`<span class="k">` + strings.Repeat(`<span class="veil" role="button">•</span>`, 10_000) +
+			"</span>", "1-1"},
 	} {
-		got := shownAs(t, views.Output{TotalLines: 12, Content: content{rows: func(from, to int) (template.HTML, error) {
-			return template.HTML(strings.Repeat(`<div class="line"><a class="ln" href="#L1">1</a><code class="cl">`+c.text+"</code></div>\n", to-from+1)), nil
-		}}})
+		got := shownAs(t, views.Output{
+			TotalLines: 12,
+			Content: content{rows: func(from, to int) (template.HTML, error) {
+				return template.HTML(
+					strings.Repeat(`<div class="line"><a class="ln" href="#L1">1</a><code class="cl">`+c.text+
+						"</code></div>\n", to-from+1)), nil
+			}},
+		})
 		_, rows, _ := strings.Cut(got, `<code class="cl">`)
 		rows, _, _ = strings.Cut(rows, "</code>")
-		if len(got) > 80_000 || !strings.Contains(got, `data-shown="`+c.shown+`"`) || !strings.Contains(got, "Show all 12 lines") ||
-			strings.Count(rows, "<span ") != strings.Count(rows, "</span>") || strings.Count(rows, "&") != strings.Count(rows, ";") {
+		if len(got) > 80_000 || !strings.Contains(got, `data-shown="`+c.shown+`"`) ||
+			!strings.Contains(got, "Show all 12 lines") ||
+			strings.Count(rows, "<span ") != strings.Count(rows, "</span>") ||
+			strings.Count(rows, "&") != strings.Count(rows, ";") {
 			t.Errorf("%d bytes, with %.40s…%s", len(got), rows, rows[max(0, len(rows)-80):])
 		}
 	}
@@ -69,18 +89,29 @@ func TestCardsOfHugeLinesAreSmall(t *testing.T) {
 
 func TestFilesThatAreNotText(t *testing.T) {
 	elf := "\x7fELF" + strings.Repeat("\x00", 1000)
-	got := shownAs(t, views.Output{Binary: true, Bytes: 2_100_000, TotalLines: 900, Content: content{rows: rows, bytes: elf}})
-	for _, want := range []string{"<b>Not text:</b> 2.1 MB of ELF. First 256 bytes below.", `href="/api/outputs/out_1" download data-act="download"`, "000000f0", `data-kind="hex"`} {
+	got := shownAs(t, views.Output{
+		Binary:     true,
+		Bytes:      2_100_000,
+		TotalLines: 900,
+		Content:    content{rows: rows, bytes: elf},
+	})
+	for _, want := range []string{"<b>Not text:</b> 2.1 MB of ELF. First 256 bytes below.",
+		`href="/api/outputs/out_1" download data-act="download"`, "000000f0", `data-kind="hex"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
-	for _, not := range []string{"00000100", `data-act="wrap"`, `data-act="fold"`, `data-act="find"`, "data-shown", "line 1<", `data-act="read"`} {
+	for _, not := range []string{"00000100", `data-act="wrap"`, `data-act="fold"`, `data-act="find"`,
+		"data-shown", "line 1<", `data-act="read"`} {
 		if strings.Contains(got, not) {
 			t.Errorf("%s in %s", not, got)
 		}
 	}
-	if got := shownAs(t, views.Output{Binary: true, Bytes: 3, Content: content{bytes: "\x00\x01\x02"}}); !strings.Contains(got, "<b>Not text:</b> 3 bytes.</p>") {
+	if got := shownAs(t, views.Output{
+		Binary:  true,
+		Bytes:   3,
+		Content: content{bytes: "\x00\x01\x02"},
+	}); !strings.Contains(got, "<b>Not text:</b> 3 bytes.</p>") {
 		t.Errorf("all of it is below: %s", got)
 	}
 }
@@ -89,7 +120,12 @@ func TestFilesThatAreNotText(t *testing.T) {
 // offered to it.
 func TestCardsShowViews(t *testing.T) {
 	const table = `<table class="records"></table>`
-	db := content{bytes: "SQLite format 3\x00" + strings.Repeat("\x00", 100), view: views.Table, seen: table, total: 1200}
+	db := content{
+		bytes: "SQLite format 3\x00" + strings.Repeat("\x00", 100),
+		view:  views.Table,
+		seen:  table,
+		total: 1200,
+	}
 	book := content{rows: rows, view: views.Notebook, seen: `<div class="cell"></div>`, total: 3}
 	for _, c := range []struct {
 		o         views.Output

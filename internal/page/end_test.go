@@ -18,15 +18,29 @@ import (
 // shown again, notes, questions and changes of title and model.
 func life(seed uint64, turns int) []event.Entry {
 	r := rand.New(rand.NewPCG(seed, 1))
-	l := newLog().add(event.SessionStart{SessionID: "s1", Backend: "copilot", Model: "acme/large", Context: event.Context{Cwd: "/home/me/code/relay"},
-		Instructions: []string{"/home/me/code/relay/AGENTS.md"}})
+	l := newLog().add(event.SessionStart{
+		SessionID:    "s1",
+		Backend:      "copilot",
+		Model:        "acme/large",
+		Context:      event.Context{Cwd: "/home/me/code/relay"},
+		Instructions: []string{"/home/me/code/relay/AGENTS.md"},
+	})
 	n := 0
 	next := func(prefix string) string { n++; return fmt.Sprint(prefix, n) }
 	var waiting, running []string // prompts, displays of the user's
 	shown := func(id string) event.ToolExecutionComplete {
-		return event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "Displayed it"}, OutputID: []string{"out_A", "out_L", "out_gone"}[r.IntN(3)], ResultTokens: 9,
-			Fingerprint:   &event.Fingerprint{Sum: r.Uint32N(3)},
-			ToolTelemetry: raw(fmt.Sprintf(`{"outputType":"file","bytes":10,"tokensShown":%d,"tokensSent":9,"tokensEstimated":%t}`, r.IntN(3)*100, r.IntN(9) == 0))}
+		return event.ToolExecutionComplete{
+			ToolCallID:   id,
+			Success:      true,
+			Result:       &event.ToolResult{Content: "Displayed it"},
+			OutputID:     []string{"out_A", "out_L", "out_gone"}[r.IntN(3)],
+			ResultTokens: 9,
+			Fingerprint:  &event.Fingerprint{Sum: r.Uint32N(3)},
+			ToolTelemetry: raw(
+				fmt.Sprintf(
+					`{"outputType":"file","bytes":10,"tokensShown":%d,"tokensSent":9,"tokensEstimated":%t}`,
+					r.IntN(3)*100, r.IntN(9) == 0)),
+		}
 	}
 	path := func() []byte { return raw(fmt.Sprintf(`{"path":"f%d.go"}`, r.IntN(3))) }
 	beside := func() {
@@ -37,7 +51,12 @@ func life(seed uint64, turns int) []event.Entry {
 			waiting = append(waiting, id)
 		case 1:
 			id := next("u")
-			l.add(event.ToolExecutionStart{ToolCallID: id, ToolName: "render_file_contents", Arguments: path(), By: event.ByUser})
+			l.add(event.ToolExecutionStart{
+				ToolCallID: id,
+				ToolName:   "render_file_contents",
+				Arguments:  path(),
+				By:         event.ByUser,
+			})
 			running = append(running, id)
 		case 2:
 			if len(running) > 0 {
@@ -49,9 +68,19 @@ func life(seed uint64, turns int) []event.Entry {
 		case 4:
 			l.add(event.SessionModelChange{NewModel: next("model-")})
 		case 5:
-			l.add(event.SessionError{Message: "Worth knowing.", ErrorType: event.ErrorWarning, Kind: event.KindProvider})
+			l.add(event.SessionError{
+				Message:   "Worth knowing.",
+				ErrorType: event.ErrorWarning,
+				Kind:      event.KindProvider,
+			})
 		case 6:
-			l.add(event.SessionShutdown{SessionID: "s1"}, event.SessionResume{SessionID: "s1", Backend: "copilot", Model: "acme/large", Context: event.Context{Cwd: "/home/me/code/relay"}})
+			l.add(event.SessionShutdown{SessionID: "s1"},
+				event.SessionResume{
+					SessionID: "s1",
+					Backend:   "copilot",
+					Model:     "acme/large",
+					Context:   event.Context{Cwd: "/home/me/code/relay"},
+				})
 		}
 	}
 	for range turns {
@@ -66,7 +95,12 @@ func life(seed uint64, turns int) []event.Entry {
 		l.add(event.TurnStart{TurnID: t, MessageID: m}, event.AssistantTurnStart{TurnID: t})
 		for range r.IntN(4) {
 			id := next("c")
-			l.add(event.ToolExecutionStart{ToolCallID: id, ToolName: []string{"view", "render_file_contents"}[r.IntN(2)], Arguments: path(), By: event.ByAgent})
+			l.add(event.ToolExecutionStart{
+				ToolCallID: id,
+				ToolName:   []string{"view", "render_file_contents"}[r.IntN(2)],
+				Arguments:  path(),
+				By:         event.ByAgent,
+			})
 			if r.IntN(3) == 0 {
 				q := next("q")
 				l.add(allow(q, id, "make"))
@@ -77,7 +111,12 @@ func life(seed uint64, turns int) []event.Entry {
 			l.add(shown(id))
 		}
 		l.add(event.AssistantMessage{MessageID: next("a"), Content: "Answer."})
-		end := event.TurnEnd{TurnID: t, MessageID: m, Outcome: event.Completed, Usage: event.Usage{DefinitionTokens: 5}}
+		end := event.TurnEnd{
+			TurnID:    t,
+			MessageID: m,
+			Outcome:   event.Completed,
+			Usage:     event.Usage{DefinitionTokens: 5},
+		}
 		if n%2 == 0 {
 			end.Fill = &event.Fill{TokenLimit: 128_000, CurrentTokens: int64(100 * n)}
 		}
@@ -102,7 +141,13 @@ func past(entries []event.Entry) page.Past {
 			_, names[d.ToolCallID], _ = strings.Cut(strings.TrimSuffix(string(d.Arguments), `"}`), `:"`)
 		case event.ToolExecutionComplete:
 			if _, ok := stored[d.OutputID]; ok {
-				w.Readable = append(w.Readable, page.Readable{Call: d.ToolCallID, Output: d.OutputID, Type: "file", Name: names[d.ToolCallID], Complete: true})
+				w.Readable = append(w.Readable, page.Readable{
+					Call:     d.ToolCallID,
+					Output:   d.OutputID,
+					Type:     "file",
+					Name:     names[d.ToolCallID],
+					Complete: true,
+				})
 			}
 		}
 	}
@@ -139,9 +184,11 @@ func TestEndEqualsWhole(t *testing.T) {
 			if i+1 == len(entries) {
 				least = min(least, len(part))
 			}
-			want, got := pagetest.Parse(t, wholePage(t, p, whole)).State(), pagetest.Parse(t, wholePage(t, p, late)).State()
+			want, got := pagetest.Parse(t, wholePage(t, p, whole)).State(),
+				pagetest.Parse(t, wholePage(t, p, late)).State()
 			if want != got {
-				t.Fatalf("seed %d, %d events, of which %d were read (-whole +end):\n%s", seed, i+1, len(part), cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+				t.Fatalf("seed %d, %d events, of which %d were read (-whole +end):\n%s", seed, i+1, len(part),
+					cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
 			}
 		}
 	}
@@ -170,7 +217,8 @@ func TestEndGoesOn(t *testing.T) {
 		whole.Load(entries...)
 		want := pagetest.Parse(t, wholePage(t, p, whole)).State()
 		if got := d.State(); got != want {
-			t.Fatalf("(-whole +late and fed):\n%s", cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+			t.Fatalf("(-whole +late and fed):\n%s", cmp.Diff(strings.Split(want, "\n"),
+				strings.Split(got, "\n")))
 		}
 	}
 }
@@ -183,8 +231,10 @@ func TestEndFromAnEvent(t *testing.T) {
 		whole, late := p.ProjectorFrom("s1", seq), p.ProjectorFrom("s1", seq)
 		whole.Load(entries...)
 		late.LoadEnd(past(entries), end(late.Cut(), entries)...)
-		if want, got := whole.Transcript(), late.Transcript(); !strings.HasSuffix(want, got) || !strings.Contains(got, `data-turn`) {
-			t.Errorf("from %d: (-whole +end):\n%s", seq, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+		if want, got := whole.Transcript(), late.Transcript(); !strings.HasSuffix(want, got) ||
+			!strings.Contains(got, `data-turn`) {
+			t.Errorf("from %d: (-whole +end):\n%s", seq, cmp.Diff(strings.Split(want, "\n"),
+				strings.Split(got, "\n")))
 		}
 	}
 }
@@ -192,23 +242,30 @@ func TestEndFromAnEvent(t *testing.T) {
 // However long its turns are, a page that is opened has up to 300 kB; the last turn is
 // on it.
 func TestFirstPageIsSmall(t *testing.T) {
-	code := strings.Repeat("func (p *pump) publish(frame []byte) error { return p.ring.put(frame) }\n", 110)
+	code := strings.Repeat("func (p *pump) publish(frame []byte) error { return p.ring.put(frame) }\n",
+		110)
 	for name, turn := range map[string]func(m string) []event.Data{
 		"many steps": func(m string) (data []event.Data) {
 			for k := range 60 {
-				data = append(data, step(fmt.Sprintf("%s-c%d", m, k), "view", `{"path":"internal/pump/pump_of_a_long_name.go"}`)...)
+				data = append(data, step(fmt.Sprintf("%s-c%d", m, k), "view",
+					`{"path":"internal/pump/pump_of_a_long_name.go"}`)...)
 			}
 			return data
 		},
 		"long answers": func(m string) []event.Data {
-			return []event.Data{event.AssistantMessage{MessageID: "a" + m, Content: strings.Repeat("An answer is long, *now and then*, and has `words`.\n\n", 400)}}
+			return []event.Data{event.AssistantMessage{
+				MessageID: "a" + m,
+				Content:   strings.Repeat("An answer is long, *now and then*, and has `words`.\n\n", 400),
+			}}
 		},
 		"code": func(m string) []event.Data {
-			return []event.Data{event.AssistantMessage{MessageID: "a" + m, Content: "```go\n" + code + "```\n"}}
+			return []event.Data{event.AssistantMessage{MessageID: "a" + m, Content: "```go\n" + code +
+				"```\n"}}
 		},
 		"cards": func(m string) (data []event.Data) {
 			for k := range 3 {
-				data = append(data, show(fmt.Sprintf("%s-c%d", m, k), "render_file_contents", `{"path":"internal/pump/pump.go"}`, "out_L", `{"tokensShown":4}`)...)
+				data = append(data, show(fmt.Sprintf("%s-c%d", m, k), "render_file_contents",
+					`{"path":"internal/pump/pump.go"}`, "out_L", `{"tokensShown":4}`)...)
 			}
 			return data
 		},
@@ -216,7 +273,9 @@ func TestFirstPageIsSmall(t *testing.T) {
 		l := newLog().add(event.SessionStart{SessionID: "s1", Backend: "copilot"})
 		for i := range 60 {
 			m := fmt.Sprint("m", i)
-			l.add(join(event.UserMessage{MessageID: m, Content: "Go on."}, event.TurnStart{TurnID: m, MessageID: m}, turn(m), event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})...)
+			l.add(join(event.UserMessage{MessageID: m, Content: "Go on."},
+				event.TurnStart{TurnID: m, MessageID: m}, turn(m),
+				event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})...)
 		}
 		p := pages(t, 40)
 		pr := p.Projector("s1")

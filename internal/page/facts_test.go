@@ -18,33 +18,98 @@ func failures() []event.Data {
 	var all []event.Data
 	fail := func(tool string, e event.ToolError) {
 		id := fmt.Sprint("f", len(all))
-		all = append(all, event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: raw(`{"path":"RAEDME.md"}`), By: event.ByAgent},
+		all = append(all, event.ToolExecutionStart{
+			ToolCallID: id,
+			ToolName:   tool,
+			Arguments:  raw(`{"path":"RAEDME.md"}`),
+			By:         event.ByAgent,
+		},
 			event.ToolExecutionComplete{ToolCallID: id, Error: &e, ResultTokens: 12})
 	}
 	for _, tool := range []string{"render_file_contents", "run_and_display", "view"} {
-		fail(tool, event.ToolError{Message: "There is no RAEDME.md in ~/relay.", Code: "failure", Kind: event.KindNotFound, Nearest: []string{"README.md"}})
-		fail(tool, event.ToolError{Message: "That path leaves the workspace. Only files inside ~/relay are shown.", Code: "failure", Kind: event.KindOutside})
-		fail(tool, event.ToolError{Message: "The user stopped it.", Code: "aborted", Kind: event.KindAborted, By: event.DecidedByUser})
-		fail(tool, event.ToolError{Message: "The turn ended before this did.", Code: "aborted", Kind: event.KindAborted})
-		fail(tool, event.ToolError{Message: "Timed out after 10 min.", Code: "timeout", Kind: event.KindTimeout, Limit: event.LimitCommandTime})
-		fail(tool, event.ToolError{Message: "A workspace. The nearest are: a, b", Code: "failure"}) // of a log without kinds
-		fail(tool, event.ToolError{Message: "The user said no.", Code: "denied", Kind: event.KindDenied, By: event.DecidedByUser})
+		fail(tool, event.ToolError{
+			Message: "There is no RAEDME.md in ~/relay.",
+			Code:    "failure",
+			Kind:    event.KindNotFound,
+			Nearest: []string{"README.md"},
+		})
+		fail(tool,
+			event.ToolError{
+				Message: "That path leaves the workspace. Only files inside ~/relay are shown.",
+				Code:    "failure",
+				Kind:    event.KindOutside,
+			})
+		fail(tool, event.ToolError{
+			Message: "The user stopped it.",
+			Code:    "aborted",
+			Kind:    event.KindAborted,
+			By:      event.DecidedByUser,
+		})
+		fail(tool, event.ToolError{
+			Message: "The turn ended before this did.",
+			Code:    "aborted",
+			Kind:    event.KindAborted,
+		})
+		fail(tool, event.ToolError{
+			Message: "Timed out after 10 min.",
+			Code:    "timeout",
+			Kind:    event.KindTimeout,
+			Limit:   event.LimitCommandTime,
+		})
+		// of a log without kinds
+		fail(tool, event.ToolError{Message: "A workspace. The nearest are: a, b", Code: "failure"})
+		fail(tool, event.ToolError{
+			Message: "The user said no.",
+			Code:    "denied",
+			Kind:    event.KindDenied,
+			By:      event.DecidedByUser,
+		})
 	}
 	decide := func(c event.PermissionCompleted) {
 		c.RequestID = fmt.Sprint("d", len(all))
 		all = append(all, allow(c.RequestID, "", "make"), c)
 	}
-	decide(event.PermissionCompleted{Decision: event.Allow, By: event.DecidedByRule, Reason: "A built-in rule allows reading inside the workspace.", Rule: &event.Rule{BuiltIn: true, Covers: "reading inside the workspace"}})
-	decide(event.PermissionCompleted{Decision: event.Deny, By: event.DecidedByRule, Reason: "Rule 3 of the user's configuration says deny.", Rule: &event.Rule{Number: 3}})
-	decide(event.PermissionCompleted{Decision: event.Deny, By: event.DecidedByUser, Reason: "The user said no: use make check"})
-	decide(event.PermissionCompleted{Decision: event.Deny, By: event.DecidedByHook, Reason: "Not on a Friday."})
-	for _, e := range []event.SessionError{{Message: "Over its rate limit.", ErrorType: "rate_limit", Kind: event.KindLimit}, {Message: "Authentication failed (HTTP 401).", ErrorType: "authentication", Kind: event.KindDenied},
-		{Message: "The agent died: exit 137.", ErrorType: "died", Kind: event.KindAgentDied}, {Message: "Not installed.", ErrorType: event.ErrorUnavailable, Kind: event.KindProvider},
-		{Message: "It does not remember.", ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted}, {Message: "The hook refused the prompt.", ErrorType: event.ErrorHook, Kind: event.KindDenied},
-		{Message: "Something is off.", ErrorType: event.ErrorWarning, Kind: event.KindProvider}, {Message: "429", ErrorType: "query", StatusCode: 429}} {
+	decide(event.PermissionCompleted{
+		Decision: event.Allow,
+		By:       event.DecidedByRule,
+		Reason:   "A built-in rule allows reading inside the workspace.",
+		Rule:     &event.Rule{BuiltIn: true, Covers: "reading inside the workspace"},
+	})
+	decide(event.PermissionCompleted{
+		Decision: event.Deny,
+		By:       event.DecidedByRule,
+		Reason:   "Rule 3 of the user's configuration says deny.",
+		Rule:     &event.Rule{Number: 3},
+	})
+	decide(event.PermissionCompleted{
+		Decision: event.Deny,
+		By:       event.DecidedByUser,
+		Reason:   "The user said no: use make check",
+	})
+	decide(event.PermissionCompleted{
+		Decision: event.Deny,
+		By:       event.DecidedByHook,
+		Reason:   "Not on a Friday.",
+	})
+	for _, e := range []event.SessionError{{
+		Message:   "Over its rate limit.",
+		ErrorType: "rate_limit",
+		Kind:      event.KindLimit,
+	}, {
+		Message:   "Authentication failed (HTTP 401).",
+		ErrorType: "authentication",
+		Kind:      event.KindDenied,
+	},
+		{Message: "The agent died: exit 137.", ErrorType: "died", Kind: event.KindAgentDied},
+		{Message: "Not installed.", ErrorType: event.ErrorUnavailable, Kind: event.KindProvider},
+		{Message: "It does not remember.", ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted},
+		{Message: "The hook refused the prompt.", ErrorType: event.ErrorHook, Kind: event.KindDenied},
+		{Message: "Something is off.", ErrorType: event.ErrorWarning, Kind: event.KindProvider},
+		{Message: "429", ErrorType: "query", StatusCode: 429}} {
 		all = append(all, e)
 	}
-	return append(all, event.Abort{Reason: "Stopped by the user.", By: event.DecidedByUser}, event.Abort{Reason: "The session was deleted."})
+	return append(all, event.Abort{Reason: "Stopped by the user.", By: event.DecidedByUser},
+		event.Abort{Reason: "The session was deleted."})
 }
 
 // reworded is an event with other sentences, and the same facts.
@@ -135,7 +200,8 @@ func TestSentencesDecideNothing(t *testing.T) {
 		before, after := strings.Split(look(all[name]), "\n"), strings.Split(look(others), "\n")
 		for i := range before {
 			if i >= len(after) || before[i] != after[i] {
-				t.Errorf("%s: the page changes with the words of a sentence: %q became %q", name, before[i], after[min(i, len(after)-1)])
+				t.Errorf("%s: the page changes with the words of a sentence: %q became %q", name, before[i],
+					after[min(i, len(after)-1)])
 				break
 			}
 		}

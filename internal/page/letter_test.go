@@ -63,9 +63,14 @@ func priceOf(t *testing.T, n *html.Node) (sum int) {
 // decision of the log is found once.
 func TestALetterLosesNothing(t *testing.T) {
 	all := stories()
-	all["many"] = join(opening(), words("a1", "I look.", 4), event.AssistantMessage{MessageID: "a1", Content: "I look."}, manySteps(3), costly("e1", "edit", `{"path":"a.go"}`, 14), costly("e2", "edit", `{"path":"a.go"}`, 13),
-		costly("v1", "view", `{"path":"b.go"}`, 400), starts("f1", "grep", `{"pattern":"x"}`), event.ToolExecutionComplete{ToolCallID: "f1", Error: &event.ToolError{Message: "no such folder"}},
-		starts("k1", "bash", `{"command":"git push"}`), wants("p1", "k1", "git push"), event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByUser}, event.ToolExecutionComplete{ToolCallID: "k1", Error: &event.ToolError{Code: "denied"}},
+	all["many"] = join(opening(), words("a1", "I look.", 4),
+		event.AssistantMessage{MessageID: "a1", Content: "I look."}, manySteps(3),
+		costly("e1", "edit", `{"path":"a.go"}`, 14), costly("e2", "edit", `{"path":"a.go"}`, 13),
+		costly("v1", "view", `{"path":"b.go"}`, 400), starts("f1", "grep", `{"pattern":"x"}`),
+		event.ToolExecutionComplete{ToolCallID: "f1", Error: &event.ToolError{Message: "no such folder"}},
+		starts("k1", "bash", `{"command":"git push"}`), wants("p1", "k1", "git push"),
+		event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByUser},
+		event.ToolExecutionComplete{ToolCallID: "k1", Error: &event.ToolError{Code: "denied"}},
 		event.AssistantMessage{MessageID: "a2", Content: "Done."}, closing(event.Completed))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		pr := pages(t, 9).Projector("s1")
@@ -125,18 +130,27 @@ func TestALetterLosesNothing(t *testing.T) {
 }
 
 func costly(id, tool, args string, tokens int64) []event.Data {
-	return []event.Data{starts(id, tool, args), event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "ok"}, ResultTokens: tokens}}
+	return []event.Data{starts(id, tool, args), event.ToolExecutionComplete{
+		ToolCallID:   id,
+		Success:      true,
+		Result:       &event.ToolResult{Content: "ok"},
+		ResultTokens: tokens,
+	}}
 }
 
 // A turn at rest is its prompt, one line of what was done, what was shown, the answer and what
 // changed. What was said before the last act is in the fold once the turn is over.
 func TestATurnAtRestIsALetter(t *testing.T) {
-	log := newLog().add(join(opening(), event.AssistantMessage{MessageID: "a1", Content: "I look first."}, manySteps(2), costly("g1", "grep", `{"pattern":"Patience"}`, 188))...)
+	log := newLog().add(join(opening(), event.AssistantMessage{
+		MessageID: "a1",
+		Content:   "I look first.",
+	}, manySteps(2), costly("g1", "grep", `{"pattern":"Patience"}`, 188))...)
 	for i := range 40 {
 		log.add(costly(fmt.Sprint("e", i), "edit", fmt.Sprintf(`{"path":"f%d.go"}`, i%3), 14)...)
 	}
 	log.add(event.AssistantMessage{MessageID: "a2", Content: "Now the tests."})
-	log.add(show("c1", "run_and_display", `{"command":"go test ./..."}`, "out_B", `{"outputType":"terminal"}`)...)
+	log.add(show("c1", "run_and_display", `{"command":"go test ./..."}`, "out_B",
+		`{"outputType":"terminal"}`)...)
 	log.add(event.AssistantMessage{MessageID: "a3", Content: "It is done."})
 	for _, tt := range []struct {
 		name, did string
@@ -177,15 +191,22 @@ func TestWordsOfWhatATurnDid(t *testing.T) {
 		data []event.Data
 	}{
 		{"Read Makefile", costly("c1", "view", `{"path":"Makefile"}`, 1204)},
-		{"Read package.json, edited it. Waits for you", join(costly("c1", "view", `{"path":"package.json"}`, 700), costly("c2", "edit", `{"path":"package.json"}`, 34), starts("c3", "bash", `{"command":"make"}`), wants("p1", "c3", "make"))},
-		{"Read 2 files, now editing docs/pump.md", join(manySteps(2), starts("c1", "edit", `{"path":"docs/pump.md"}`))},
+		{"Read package.json, edited it. Waits for you",
+			join(costly("c1", "view", `{"path":"package.json"}`, 700),
+				costly("c2", "edit", `{"path":"package.json"}`, 34), starts("c3", "bash", `{"command":"make"}`),
+				wants("p1", "c3", "make"))},
+		{"Read 2 files, now editing docs/pump.md", join(manySteps(2),
+			starts("c1", "edit", `{"path":"docs/pump.md"}`))},
 		{"Running make", join(starts("c1", "bash", `{"command":"make"}`))},
-		{"Made a.go, ran 2 commands", join(costly("c1", "create", `{"path":"a.go"}`, 3), costly("c2", "bash", `{"command":"make"}`, 3), costly("c3", "bash", `{"command":"make check"}`, 3))},
+		{"Made a.go, ran 2 commands", join(costly("c1", "create", `{"path":"a.go"}`, 3),
+			costly("c2", "bash", `{"command":"make"}`, 3),
+			costly("c3", "bash", `{"command":"make check"}`, 3))},
 		{"Thought about it", []event.Data{event.AssistantReasoning{ReasoningID: "r1", Content: "hm"}}},
 	} {
 		pr := pages(t, 9).Projector("s1")
 		pr.Load(newLog().add(join(opening(), tt.data)...).entries...)
-		if got := read(pagetest.ByID(pagetest.Parse(t, pr.Transcript()).Root, "d-t-m1.s")); !strings.HasPrefix(got, tt.want) {
+		if got := read(pagetest.ByID(pagetest.Parse(t, pr.Transcript()).Root,
+			"d-t-m1.s")); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("it did %q, want %q", got, tt.want)
 		}
 	}

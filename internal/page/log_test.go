@@ -85,12 +85,26 @@ func (c content) Read(int64) ([]byte, error) { return []byte(c.bytes), nil }
 
 // file is an output of n lines.
 func file(path string, n int) views.Output {
-	return views.Output{Path: path, Language: "Go", TotalLines: n, Bytes: int64(n * 28), ExpiresAt: start.Add(26 * time.Minute), Content: content{rows: rows, last: n}}
+	return views.Output{
+		Path:       path,
+		Language:   "Go",
+		TotalLines: n,
+		Bytes:      int64(n * 28),
+		ExpiresAt:  start.Add(26 * time.Minute),
+		Content:    content{rows: rows, last: n},
+	}
 }
 
 // terminal is the output of a command.
 func written(command string, n, exit int) views.Output {
-	return views.Output{Command: command, TotalLines: n, Bytes: int64(n * 40), ExitCode: &exit, ExpiresAt: start.Add(28 * time.Minute), Content: content{rows: rows, last: n}}
+	return views.Output{
+		Command:    command,
+		TotalLines: n,
+		Bytes:      int64(n * 40),
+		ExitCode:   &exit,
+		ExpiresAt:  start.Add(28 * time.Minute),
+		Content:    content{rows: rows, last: n},
+	}
 }
 
 func rows(from, to int) (template.HTML, error) {
@@ -99,7 +113,8 @@ func rows(from, to int) (template.HTML, error) {
 	}
 	var b strings.Builder
 	for i := from; i <= to; i++ {
-		fmt.Fprintf(&b, `<div class="line"><a class="ln" href="#L%d" aria-label="Line %d">%d</a><code class="cl">line %d</code></div>`+"\n", i, i, i, i)
+		fmt.Fprintf(&b,
+			`<div class="line"><a class="ln" href="#L%d" aria-label="Line %d">%d</a><code class="cl">line %d</code></div>`+"\n", i, i, i, i)
 	}
 	return template.HTML(b.String()), nil
 }
@@ -107,9 +122,23 @@ func rows(from, to int) (template.HTML, error) {
 var stored = shelf{
 	"out_A": file("go.mod", 10),
 	"out_B": written("go test ./internal/...", 2140, 1),
-	"out_I": {Path: "docs/logo.png", MimeType: "image/png", Width: 1280, Height: 640, Bytes: 38000, ExpiresAt: start.Add(3 * time.Minute), Content: content{}},
-	"out_X": {Path: "bin/relay", Binary: true, Bytes: 2_100_000, TotalLines: 16, ExpiresAt: start.Add(9 * time.Minute),
-		Content: content{rows: rows, bytes: "\x7fELF\x02\x01" + strings.Repeat("\x00", 1000)}},
+	"out_I": {
+		Path:      "docs/logo.png",
+		MimeType:  "image/png",
+		Width:     1280,
+		Height:    640,
+		Bytes:     38000,
+		ExpiresAt: start.Add(3 * time.Minute),
+		Content:   content{},
+	},
+	"out_X": {
+		Path:       "bin/relay",
+		Binary:     true,
+		Bytes:      2_100_000,
+		TotalLines: 16,
+		ExpiresAt:  start.Add(9 * time.Minute),
+		Content:    content{rows: rows, bytes: "\x7fELF\x02\x01" + strings.Repeat("\x00", 1000)},
+	},
 	"out_L": file("internal/pump/pump.go", 214),
 }
 
@@ -127,7 +156,12 @@ func pages(t testing.TB, turns int) *page.Pages {
 
 func opening() []event.Data {
 	return []event.Data{
-		event.SessionStart{SessionID: "s1", Backend: "copilot", Model: "acme/large", Context: event.Context{Cwd: "/home/me/code/relay"}},
+		event.SessionStart{
+			SessionID: "s1",
+			Backend:   "copilot",
+			Model:     "acme/large",
+			Context:   event.Context{Cwd: "/home/me/code/relay"},
+		},
 		event.UserMessage{MessageID: "m1", Content: "show me go.mod"},
 		event.TurnStart{TurnID: "t1", MessageID: "m1"},
 		event.SessionTitleChanged{Title: "Flaky pump test"},
@@ -136,13 +170,21 @@ func opening() []event.Data {
 
 func closing(outcome event.Outcome) []event.Data {
 	return []event.Data{
-		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: outcome, Usage: event.Usage{InputTokens: 900, OutputTokens: 80, Calls: 2}, DurationMs: 15021},
+		event.TurnEnd{
+			TurnID:     "t1",
+			MessageID:  "m1",
+			Outcome:    outcome,
+			Usage:      event.Usage{InputTokens: 900, OutputTokens: 80, Calls: 2},
+			DurationMs: 15021,
+		},
 		event.SessionIdle{},
 	}
 }
 
-const answer = "The test is right and the code is late by one frame. `Publish` looks at a full buffer when the *next* frame arrives.\n\n" +
-	"1. first\n2. second\n\n```go\nfunc main() {\n\n\tprintln(\"hi\")\n}\n```\n\nI changed `>` to `>=` on line 67 – ✓.\n"
+const answer = "The test is right and the code is late by one frame. `Publish` looks at a full " +
+	"buffer when the *next* frame arrives.\n\n" +
+	"1. first\n2. second\n\n```go\nfunc main() {\n\n\tprintln(\"hi\")\n}\n```\n\nI changed `>` to " +
+	"`>=` on line 67 – ✓.\n"
 
 // words streams a text in pieces of n bytes that may cut characters' neighbours, never characters.
 func words(id, text string, n int) []event.Data {
@@ -152,7 +194,11 @@ func words(id, text string, n int) []event.Data {
 		for end < len(text) && text[end]&0xC0 == 0x80 {
 			end++
 		}
-		out = append(out, event.AssistantMessageDelta{MessageID: id, Offset: int64(off), DeltaContent: text[off:end]})
+		out = append(out, event.AssistantMessageDelta{
+			MessageID:    id,
+			Offset:       int64(off),
+			DeltaContent: text[off:end],
+		})
 		off = end
 	}
 	return out
@@ -174,19 +220,39 @@ func join(parts ...any) []event.Data {
 func show(id, tool, args, output string, telemetry string) []event.Data {
 	return []event.Data{
 		event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: raw(args), By: event.ByAgent},
-		event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "Displayed it to user (10 lines)"},
-			ToolTelemetry: raw(telemetry), OutputID: output, DurationMs: 3},
+		event.ToolExecutionComplete{
+			ToolCallID:    id,
+			Success:       true,
+			Result:        &event.ToolResult{Content: "Displayed it to user (10 lines)"},
+			ToolTelemetry: raw(telemetry),
+			OutputID:      output,
+			DurationMs:    3,
+		},
 	}
 }
 
 func step(id, tool, args string) []event.Data {
 	return []event.Data{
 		event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: raw(args), By: event.ByAgent},
-		event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "7 hits", DetailedContent: "a.go:1: x"}, DurationMs: 120},
+		event.ToolExecutionComplete{
+			ToolCallID: id,
+			Success:    true,
+			Result:     &event.ToolResult{Content: "7 hits", DetailedContent: "a.go:1: x"},
+			DurationMs: 120,
+		},
 	}
 }
 
 func allow(req, call, resource string) event.PermissionRequested {
-	return event.PermissionRequested{RequestID: req, ToolCallID: call, ToolName: "run_and_display", Kind: "shell", Action: "run a command", Resource: resource,
-		Cwd: "/home/me/code/relay", Digest: "9f86", ExpiresAt: event.Time(start.Add(5 * time.Minute))}
+	return event.PermissionRequested{
+		RequestID:  req,
+		ToolCallID: call,
+		ToolName:   "run_and_display",
+		Kind:       "shell",
+		Action:     "run a command",
+		Resource:   resource,
+		Cwd:        "/home/me/code/relay",
+		Digest:     "9f86",
+		ExpiresAt:  event.Time(start.Add(5 * time.Minute)),
+	}
 }

@@ -32,8 +32,10 @@ func TestMarkdownOfQueuedPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := -1
-	for _, want := range []string{"> first", "answer to first", "*Taken back before it was sent:*", "> withdrawn",
-		"*Joined the turn above while it ran:*", "> steered", "> second", "answer to second", "*Not sent:*", "> never sent"} {
+	for _, want := range []string{"> first", "answer to first", "*Taken back before it was sent:*",
+		"> withdrawn",
+		"*Joined the turn above while it ran:*", "> steered", "> second", "answer to second",
+		"*Not sent:*", "> never sent"} {
 		next := strings.Index(b.String(), want)
 		if next <= at || strings.Count(b.String(), want) != 1 {
 			t.Errorf("%q is not in its place in\n%s", want, b.String())

@@ -12,7 +12,8 @@ import (
 	"webchat/internal/page"
 )
 
-var bars = regexp.MustCompile(`class="out" x="([\d.]+)%" width="([\d.]+)%"[^>]*/>\s*<rect class="held" width="([\d.]+)%"`)
+var bars = regexp.MustCompile(
+	`class="out" x="([\d.]+)%" width="([\d.]+)%"[^>]*/>\s*<rect class="held" width="([\d.]+)%"`)
 
 // However much was shown, what the model holds and what only the user saw fit the meter,
 // and the number is no more than the model has room for; without a model there is none.
@@ -31,8 +32,12 @@ func TestMeterNeverExceedsItsRoom(t *testing.T) {
 	} {
 		p := pages(t, 3)
 		pr := p.Projector("s1")
-		log := newLog().add(join(opening(), event.SessionUsageInfo{CurrentTokens: c.held, TokenLimit: c.limit},
-			show("c1", "render_file_contents", `{"path":"a.txt"}`, "o1", fmt.Sprintf(`{"tokensShown":%d,"tokensSent":9}`, c.shown)), closing(event.Completed))...)
+		log := newLog().add(join(opening(), event.SessionUsageInfo{
+			CurrentTokens: c.held,
+			TokenLimit:    c.limit,
+		},
+			show("c1", "render_file_contents", `{"path":"a.txt"}`, "o1",
+				fmt.Sprintf(`{"tokensShown":%d,"tokensSent":9}`, c.shown)), closing(event.Completed))...)
 		for _, e := range log.entries {
 			pr.Feed(e)
 		}
@@ -47,7 +52,9 @@ func TestMeterNeverExceedsItsRoom(t *testing.T) {
 				t.Errorf("%+v: the bar goes from %v%% by %v%%, and %v%% are held", c, x, out, held)
 			}
 		}
-		if got := regexp.MustCompile(`[^>]*seen only by you`).FindString(strings.ReplaceAll(strings.ReplaceAll(html, `<span class="word">`, ""), " </span>", " ")); c.seen == "" && got != "" || c.seen != "" && got != c.seen+" only by you" {
+		if got := regexp.MustCompile(`[^>]*seen only by you`).FindString(
+			strings.ReplaceAll(strings.ReplaceAll(html, `<span class="word">`, ""), " </span>",
+				" ")); c.seen == "" && got != "" || c.seen != "" && got != c.seen+" only by you" {
 			t.Errorf("%+v: the meter says %q", c, got)
 		}
 	}
@@ -58,7 +65,13 @@ func TestMeterNeverExceedsItsRoom(t *testing.T) {
 // it untrue. What is not known is not said.
 func TestMeterOfALog(t *testing.T) {
 	fill := event.SessionUsageInfo{CurrentTokens: 14_200, TokenLimit: 128_000}
-	end := event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed, Usage: event.Usage{InputTokens: 900, Calls: 2}, Fill: &event.Fill{CurrentTokens: 14_200, TokenLimit: 128_000}}
+	end := event.TurnEnd{
+		TurnID:    "t1",
+		MessageID: "m1",
+		Outcome:   event.Completed,
+		Usage:     event.Usage{InputTokens: 900, Calls: 2},
+		Fill:      &event.Fill{CurrentTokens: 14_200, TokenLimit: 128_000},
+	}
 	const now, sent = "14.2k of 128k in context", "900 tokens sent in 2 model calls"
 	for _, c := range []struct {
 		name string
@@ -70,14 +83,25 @@ func TestMeterOfALog(t *testing.T) {
 		{"a prompt waits", opening()[:2], nil, "Nothing sent yet"},
 		{"a turn runs", opening(), nil, "Sent, no size reported yet"},
 		{"the agent reports", join(opening(), fill), nil, now},
-		{"the agent reports no limit", join(opening(), event.SessionUsageInfo{CurrentTokens: 900}), nil, "900 in context"},
+		{"the agent reports no limit", join(opening(), event.SessionUsageInfo{CurrentTokens: 900}), nil,
+			"900 in context"},
 		{"the turn ended", join(opening(), fill, end), nil, now},
 		{"only the log", join(opening(), end), nil, now + " at 14:02"},
-		{"the agent forgot", join(opening(), fill, end, event.SessionRewound{ToMessageID: "m1", After: 1}), nil, sent},
-		{"another model", join(opening(), fill, end, event.SessionModelChange{NewModel: "small"}), nil, sent},
-		{"its conversation is lost", join(opening(), end, event.SessionError{Message: "It forgot.", ErrorType: event.ErrorForgotten}), nil, sent},
-		{"a branch", join(opening(), event.TurnEnd{TurnID: "t1", MessageID: "m1"}, event.SessionBranched{From: "s0"}), nil, "Nothing sent yet"},
-		{"the day before", opening()[1:], &page.Past{Summary: eventlog.Summary{Backend: "copilot", Open: eventlog.Open{Begun: true, Fill: &eventlog.Fill{Fill: *end.Fill, At: start.AddDate(0, 0, -1).UnixMilli()}}}}, now + " on 19 November"},
+		{"the agent forgot", join(opening(), fill, end,
+			event.SessionRewound{ToMessageID: "m1", After: 1}), nil, sent},
+		{"another model", join(opening(), fill, end, event.SessionModelChange{NewModel: "small"}), nil,
+			sent},
+		{"its conversation is lost", join(opening(), end,
+			event.SessionError{Message: "It forgot.", ErrorType: event.ErrorForgotten}), nil, sent},
+		{"a branch", join(opening(), event.TurnEnd{TurnID: "t1", MessageID: "m1"},
+			event.SessionBranched{From: "s0"}), nil, "Nothing sent yet"},
+		{"the day before", opening()[1:], &page.Past{Summary: eventlog.Summary{
+			Backend: "copilot",
+			Open: eventlog.Open{Begun: true, Fill: &eventlog.Fill{
+				Fill: *end.Fill,
+				At:   start.AddDate(0, 0, -1).UnixMilli(),
+			}},
+		}}, now + " on 19 November"},
 	} {
 		p := pages(t, 3)
 		pr := p.Projector("s1")

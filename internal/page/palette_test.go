@@ -17,7 +17,8 @@ func TestPaletteHasContrast(t *testing.T) {
 		t.Fatal(err)
 	}
 	const light, dark, least = 0xfafaf8, 0x101113, 4.5
-	found := regexp.MustCompile(`\.x(\d+) \{ color: light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)`).FindAllSubmatch(css, -1)
+	found := regexp.MustCompile(
+		`\.x(\d+) \{ color: light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)`).FindAllSubmatch(css, -1)
 	for _, m := range found {
 		var onLight, onDark int
 		fmt.Sscanf(string(m[2])+" "+string(m[3]), "%x %x", &onLight, &onDark)

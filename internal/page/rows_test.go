@@ -43,7 +43,12 @@ func opened(t *testing.T, src string, pr *page.Projector) string {
 // the session holds all of it.
 func TestFoldedRowsHoldNothing(t *testing.T) {
 	p := pages(t, 3)
-	data := join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: "view", Arguments: raw(`{"path":"a.go","note":"secret argument"}`), By: event.ByAgent},
+	data := join(opening(), event.ToolExecutionStart{
+		ToolCallID: "c1",
+		ToolName:   "view",
+		Arguments:  raw(`{"path":"a.go","note":"secret argument"}`),
+		By:         event.ByAgent,
+	},
 		event.ToolExecutionPartialResult{ToolCallID: "c1", PartialOutput: "partial words"})
 	l := newLog().add(data...)
 	pr := p.Projector("s1")
@@ -51,7 +56,12 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 	if inside, ok := pr.Tool("c1", 2); !ok || !strings.Contains(inside, "partial words") {
 		t.Errorf("while it runs: %s", inside)
 	}
-	l.add(event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "result of eight kilobytes"}, ResultTokens: 2400})
+	l.add(event.ToolExecutionComplete{
+		ToolCallID:   "c1",
+		Success:      true,
+		Result:       &event.ToolResult{Content: "result of eight kilobytes"},
+		ResultTokens: 2400,
+	})
 	pr.Feed(l.entries...)
 	src := pr.Transcript()
 	for _, words := range []string{"secret argument", "result of", "partial words"} {
@@ -68,7 +78,8 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 			t.Errorf("the row does not hold %q: %s", words, inside)
 		}
 	}
-	for _, button := range []string{`data-act="show" data-path="a.go"`, `data-act="show-result" data-id="c1" data-from="2" data-name="a.go"`} {
+	for _, button := range []string{`data-act="show" data-path="a.go"`,
+		`data-act="show-result" data-id="c1" data-from="2" data-name="a.go"`} {
 		if !strings.Contains(inside, button) {
 			t.Errorf("the row does not open the whole by %s: %s", button, inside)
 		}
@@ -89,7 +100,8 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 	if err := write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "result of eight kilobytes") || strings.Contains(b.String(), "data-more") || strings.Contains(b.String(), "show-result") {
+	if !strings.Contains(b.String(), "result of eight kilobytes") ||
+		strings.Contains(b.String(), "data-more") || strings.Contains(b.String(), "show-result") {
 		t.Error("the export lacks what is folded, or has buttons that do nothing in it")
 	}
 }
@@ -110,7 +122,10 @@ func (l *leaving) Write(b []byte) (int, error) {
 func TestExportEndsWithItsReader(t *testing.T) {
 	p, l := pages(t, 3), newLog().add(opening()...)
 	for i := range 500 {
-		l.add(event.AssistantMessage{MessageID: fmt.Sprint("m", i), Content: strings.Repeat("words ", 100)})
+		l.add(event.AssistantMessage{
+			MessageID: fmt.Sprint("m", i),
+			Content:   strings.Repeat("words ", 100),
+		})
 	}
 	written := func(w *leaving) error {
 		whole := p.ForExport("s1")
@@ -145,7 +160,8 @@ func TestRowsOpenWhatThereIs(t *testing.T) {
 		end        event.ToolExecutionComplete
 		want       []string
 	}{
-		"a read of lines":   {"view", `{"path":"/home/me/code/relay/.env","view_range":[3,9]}`, done("A=1"), []string{file + ` data-path=".env" data-lines="3-9"`, result}},
+		"a read of lines": {"view", `{"path":"/home/me/code/relay/.env","view_range":[3,9]}`,
+			done("A=1"), []string{file + ` data-path=".env" data-lines="3-9"`, result}},
 		"a read of nothing": {"view", `{"path":"a.go"}`, done(""), []string{file}},
 		"a failed read":     {"view", `{"path":"a.go"}`, failed("failure"), []string{result}},
 		"a denied read":     {"view", `{"path":"a.go"}`, failed("denied"), nil},
@@ -154,7 +170,12 @@ func TestRowsOpenWhatThereIs(t *testing.T) {
 	} {
 		pr := pages(t, 3).Projector("s1")
 		c.end.ToolCallID = "c1"
-		pr.Load(newLog().add(join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: c.tool, Arguments: raw(c.args), By: event.ByAgent}, c.end)...).entries...)
+		pr.Load(newLog().add(join(opening(), event.ToolExecutionStart{
+			ToolCallID: "c1",
+			ToolName:   c.tool,
+			Arguments:  raw(c.args),
+			By:         event.ByAgent,
+		}, c.end)...).entries...)
 		inside, _ := pr.Tool("c1", 0)
 		if n := strings.Count(inside, `data-act="show`); n != len(c.want) {
 			t.Errorf("%s opens %d things: %s", name, n, inside)
@@ -173,29 +194,44 @@ func TestEditsAreDiffs(t *testing.T) {
 	p := pages(t, 3)
 	const dir = "/home/me/code/relay/" // of opening
 	diff := func(name, hunk string) string {
-		return "\ndiff --git a" + dir + name + " b" + dir + name + "\nindex 1..2 100644\n--- a" + dir + name + "\n+++ b" + dir + name + "\n" + hunk
+		return "\ndiff --git a" + dir + name + " b" + dir + name + "\nindex 1..2 100644\n--- a" + dir +
+			name + "\n+++ b" + dir + name + "\n" + hunk
 	}
 	const hunk = "@@ -8,2 +8,2 @@\n same\n-old\n+new <b>\n"
 	for _, c := range []struct{ tool, args, log, row, inside string }{
-		{"edit", `{"path":"` + dir + `pump/a.go","old_str":"old","new_str":"new"}`, diff("pump/a.go", hunk), "Edited pump/a.go", "@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
-		{"apply_patch", `{"patch":"…"}`, diff("a.go", hunk) + diff("b.go", hunk), "Edited", "a.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>|b.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
-		{"create", `{"path":"/etc/x","file_text":"a"}`, "--- /dev/null\n+++ b/etc/x\n@@ -0,0 +1 @@\n+a\n", "Made /etc/x", "@@ -0,0 +1 @@|1+a"},
+		{"edit", `{"path":"` + dir + `pump/a.go","old_str":"old","new_str":"new"}`,
+			diff("pump/a.go", hunk), "Edited pump/a.go", "@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
+		{"apply_patch", `{"patch":"…"}`, diff("a.go", hunk) + diff("b.go", hunk), "Edited",
+			"a.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>|b.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
+		{"create", `{"path":"/etc/x","file_text":"a"}`, "--- /dev/null\n+++ b/etc/x\n@@ -0,0 +1 @@\n+a\n",
+			"Made /etc/x", "@@ -0,0 +1 @@|1+a"},
 		{"bash", `{"command":"git diff"}`, diff("a.go", hunk), "Ran git diff", ""},
 	} {
-		l := newLog().add(join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: c.tool, Arguments: raw(c.args), By: event.ByAgent},
-			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "done", DetailedContent: c.log}})...)
+		l := newLog().add(join(opening(), event.ToolExecutionStart{
+			ToolCallID: "c1",
+			ToolName:   c.tool,
+			Arguments:  raw(c.args),
+			By:         event.ByAgent,
+		},
+			event.ToolExecutionComplete{
+				ToolCallID: "c1",
+				Success:    true,
+				Result:     &event.ToolResult{Content: "done", DetailedContent: c.log},
+			})...)
 		pr := p.Projector("s1")
 		pr.Load(l.entries...)
 		text := func(s string) string {
 			return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(s, ""))
 		}
 		row := regexp.MustCompile(`(?s)</time>(<b>[A-Z].*?)</span>`).FindStringSubmatch(pr.Transcript())
-		if row == nil || !strings.HasPrefix(strings.ReplaceAll(text(row[1]), "  ", " "), strings.Replace(c.row, " ", "", 1)) {
+		if row == nil || !strings.HasPrefix(strings.ReplaceAll(text(row[1]), "  ", " "),
+			strings.Replace(c.row, " ", "", 1)) {
 			t.Errorf("%s: the row says %q", c.tool, row)
 		}
 		inside, _ := pr.Tool("c1", 0)
 		var lines []string
-		for _, m := range regexp.MustCompile(`(?s)<div class="line[^"]*">(.*?)</div>`).FindAllStringSubmatch(inside, -1) {
+		for _, m := range regexp.MustCompile(
+			`(?s)<div class="line[^"]*">(.*?)</div>`).FindAllStringSubmatch(inside, -1) {
 			lines = append(lines, text(m[1]))
 		}
 		if got := strings.Join(lines, "|"); got != c.inside {
@@ -211,9 +247,16 @@ func TestEditsAreDiffs(t *testing.T) {
 func TestFirstModelIsNoSwitch(t *testing.T) {
 	p := pages(t, 3)
 	pr := p.Projector("s1")
-	pr.Feed(newLog().add(event.SessionStart{SessionID: "s1", Backend: "copilot"}, event.UserMessage{MessageID: "m1", Content: "hello"},
-		event.TurnStart{TurnID: "t1", MessageID: "m1", By: event.ByUser}, event.SessionModelChange{NewModel: "one"},
-		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed, Usage: event.Usage{Calls: 1, InputTokens: 9}}, event.SessionModelChange{NewModel: "two"}).entries...)
+	pr.Feed(newLog().add(event.SessionStart{SessionID: "s1", Backend: "copilot"},
+		event.UserMessage{MessageID: "m1", Content: "hello"},
+		event.TurnStart{TurnID: "t1", MessageID: "m1", By: event.ByUser},
+		event.SessionModelChange{NewModel: "one"},
+		event.TurnEnd{
+			TurnID:    "t1",
+			MessageID: "m1",
+			Outcome:   event.Completed,
+			Usage:     event.Usage{Calls: 1, InputTokens: 9},
+		}, event.SessionModelChange{NewModel: "two"}).entries...)
 	src := wholePage(t, p, pr)
 	if strings.Contains(src, "Switched to one") || !strings.Contains(src, "Switched to two") {
 		t.Errorf("the page names the wrong switches: %s", src)

@@ -21,8 +21,10 @@ import (
 )
 
 // invisible are the kinds of event that change nothing a page shows.
-var invisible = []event.Type{"session.idle", "session.shutdown", "assistant.turn_start", "assistant.turn_end",
-	"assistant.usage", "permission.revoked", "output.opened", "stream.resync", "stream.closing", "session.changed"}
+var invisible = []event.Type{"session.idle", "session.shutdown", "assistant.turn_start",
+	"assistant.turn_end",
+	"assistant.usage", "permission.revoked", "output.opened", "stream.resync", "stream.closing",
+	"session.changed"}
 
 func TestStoriesHoldEveryKindOfEvent(t *testing.T) {
 	seen := map[event.Type]bool{}
@@ -53,8 +55,28 @@ func wholeStory(t *testing.T, p *page.Pages, entries []event.Entry) string {
 	pr := p.Projector("s1")
 	pr.Feed(entries...)
 	var b strings.Builder
-	list := []eventlog.Summary{{ID: "s1", Title: "One", Status: event.Waiting, Open: eventlog.Open{Asks: "rm -rf \u202e x"}, Pinned: true}, {ID: "s2", Status: event.Running, Open: eventlog.Open{Since: start.UnixMilli()}}, {ID: "s3", Open: eventlog.Open{Failed: true}, UpdatedAt: start.AddDate(-1, 0, 0)}}
-	view := page.View{Side: page.Side{Active: list[:2], Folders: []page.Folder{{ID: "w1", Path: "/home/me/<b>", Name: "<b>", Open: true, Count: 1, Part: page.Part{Sessions: list[2:], Cursor: "next"}}}}, Available: []string{"offline"}}
+	list := []eventlog.Summary{{
+		ID:     "s1",
+		Title:  "One",
+		Status: event.Waiting,
+		Open:   eventlog.Open{Asks: "rm -rf \u202e x"},
+		Pinned: true,
+	}, {ID: "s2", Status: event.Running, Open: eventlog.Open{Since: start.UnixMilli()}}, {
+		ID:        "s3",
+		Open:      eventlog.Open{Failed: true},
+		UpdatedAt: start.AddDate(-1, 0, 0),
+	}}
+	view := page.View{Side: page.Side{
+		Active: list[:2],
+		Folders: []page.Folder{{
+			ID:    "w1",
+			Path:  "/home/me/<b>",
+			Name:  "<b>",
+			Open:  true,
+			Count: 1,
+			Part:  page.Part{Sessions: list[2:], Cursor: "next"},
+		}},
+	}, Available: []string{"offline"}}
 	if err := p.Session(&b, view, pr); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +112,8 @@ func checkPage(t *testing.T, src string) {
 			switch {
 			case a.Key == "style" || strings.HasPrefix(a.Key, "on"):
 				t.Errorf("<%s> has %s=%q", n.Data, a.Key, a.Val)
-			case a.Key == "src" && !strings.HasPrefix(a.Val, "/static/") && !strings.HasPrefix(a.Val, "/api/outputs/"):
+			case a.Key == "src" && !strings.HasPrefix(a.Val, "/static/") &&
+				!strings.HasPrefix(a.Val, "/api/outputs/"):
 				t.Errorf("<%s> loads %q", n.Data, a.Val)
 			case n.Data == "use" && a.Key == "href" && ids[strings.TrimPrefix(a.Val, "#")] != 1:
 				t.Errorf("there is no icon %q in %.300s", a.Val, outer(n.Parent.Parent))
@@ -202,7 +225,14 @@ func TestNothingHidesInAttributes(t *testing.T) {
 			}
 			view, session := page.View{}, eventlog.Summary{ID: "s1", UpdatedAt: start}
 			spoil(reflect.ValueOf(&session), hiding)
-			view.Side = page.Side{Active: []eventlog.Summary{session}, Folders: []page.Folder{{ID: "w1", Open: true, Part: page.Part{Sessions: []eventlog.Summary{session}}}}}
+			view.Side = page.Side{
+				Active: []eventlog.Summary{session},
+				Folders: []page.Folder{{
+					ID:   "w1",
+					Open: true,
+					Part: page.Part{Sessions: []eventlog.Summary{session}},
+				}},
+			}
 			view.Available = []string{"one"}
 			spoil(reflect.ValueOf(&view), hiding)
 			var b strings.Builder
@@ -246,7 +276,8 @@ func nothingHides(t *testing.T, where, src string) {
 	t.Helper()
 	seen := map[string]bool{}
 	for z := html.NewTokenizer(strings.NewReader(src)); z.Next() != html.ErrorToken; {
-		if raw := string(z.Raw()); strings.HasPrefix(raw, "<") && strings.ContainsFunc(raw, wording.Hides) {
+		if raw := string(z.Raw()); strings.HasPrefix(raw, "<") &&
+			strings.ContainsFunc(raw, wording.Hides) {
 			t.Errorf("%s: a raw character in %q", where, raw)
 		}
 		for _, a := range z.Token().Attr {
@@ -256,7 +287,9 @@ func nothingHides(t *testing.T, where, src string) {
 			}
 		}
 	}
-	if i := strings.IndexFunc(src, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
+	if i := strings.IndexFunc(src, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t'
+	}); i >= 0 {
 		t.Errorf("%s holds a control character: %q", where, src[max(0, i-80):i+20])
 	}
 }

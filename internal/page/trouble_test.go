@@ -15,8 +15,10 @@ import (
 func TestTroubleWithTheLog(t *testing.T) {
 	p := pages(t, 3)
 	pr := p.Projector("s1")
-	l := newLog().add(event.SessionStart{SessionID: "s1"}, event.UserMessage{MessageID: "m1", Content: "hi"},
-		event.TurnStart{TurnID: "t1", MessageID: "m1"}, event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed})
+	l := newLog().add(event.SessionStart{SessionID: "s1"},
+		event.UserMessage{MessageID: "m1", Content: "hi"},
+		event.TurnStart{TurnID: "t1", MessageID: "m1"},
+		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed})
 	pos := int64(1000)
 	tell := func(kind, text string) string {
 		pos++
@@ -60,7 +62,8 @@ func TestTroubleIsOfNow(t *testing.T) {
 		if err := p.Session(&b, page.View{Trouble: now}, pr); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.String(); strings.Contains(got, "was full") || strings.Contains(got, `id="trouble" hidden`) != (now == "") || !strings.Contains(got, now) {
+		if got := b.String(); strings.Contains(got, "was full") ||
+			strings.Contains(got, `id="trouble" hidden`) != (now == "") || !strings.Contains(got, now) {
 			t.Errorf("while %q is wrong the page has %s", now, got)
 		}
 	}

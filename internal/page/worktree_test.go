@@ -8,13 +8,18 @@ import (
 
 // treeStory is a session in a worktree: what it did is brought back, taken back, and thrown away.
 func treeStory() []event.Data {
-	tree := event.SessionWorktree{Branch: "webchat/session", Checkout: "/home/me/code/relay", From: "main"}
+	tree := event.SessionWorktree{
+		Branch:   "webchat/session",
+		Checkout: "/home/me/code/relay",
+		From:     "main",
+	}
 	named := tree
 	named.Branch = "webchat/pump-limit"
 	return join(opening()[:1], tree, named, opening()[1:], closing(event.Completed),
 		event.WorktreeBroughtBack{Files: []string{"a", "b"}, Unfitted: []string{"docs/<pump>.md"}},
 		event.WorktreeBroughtBack{Files: []string{}, Undone: true},
-		event.WorktreeBroughtBack{Files: []string{"a"}, Commit: "c0ffee"}, event.WorktreeThrown{}, event.WorktreeThrown{Restored: true})
+		event.WorktreeBroughtBack{Files: []string{"a"}, Commit: "c0ffee"}, event.WorktreeThrown{},
+		event.WorktreeThrown{Restored: true})
 }
 
 // The bar names the worktree, and rows say what was done with it; the last one can be undone.

@@ -28,13 +28,49 @@ func TestWrote(t *testing.T) {
 		{0, event.SessionStart{SessionID: "s", Context: event.Context{Cwd: "/w"}}},
 		{0, event.UserMessage{MessageID: "m", Content: "edit"}},
 		{0, event.TurnStart{TurnID: "t", MessageID: "m"}},
-		{10, event.ToolExecutionStart{ToolCallID: "c1", ToolName: "edit", Arguments: json.RawMessage(`{"path":"/w/a.txt"}`), By: event.ByAgent}},
-		{20, event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "done"}}},
-		{30, event.ToolExecutionStart{ToolCallID: "c2", ToolName: "apply_patch", Arguments: json.RawMessage(`{"patch":"…"}`), By: event.ByAgent}},
-		{40, event.ToolExecutionComplete{ToolCallID: "c2", Success: true, Result: &event.ToolResult{Content: "done", DetailedContent: "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-a\n+b\n"}}},
-		{50, event.ToolExecutionStart{ToolCallID: "c3", ToolName: "view", Arguments: json.RawMessage(`{"path":"c.txt"}`), By: event.ByAgent}},
-		{60, event.ToolExecutionStart{ToolCallID: "c4", ToolName: "write", Arguments: json.RawMessage(`{"path":"d.txt"}`), By: event.ByAgent}},
-		{70, event.ToolExecutionStart{ToolCallID: "c5", ToolName: "write", Arguments: json.RawMessage(`{"path":"e.txt"}`), By: event.ByAgent}},
+		{10, event.ToolExecutionStart{
+			ToolCallID: "c1",
+			ToolName:   "edit",
+			Arguments:  json.RawMessage(`{"path":"/w/a.txt"}`),
+			By:         event.ByAgent,
+		}},
+		{20, event.ToolExecutionComplete{
+			ToolCallID: "c1",
+			Success:    true,
+			Result:     &event.ToolResult{Content: "done"},
+		}},
+		{30, event.ToolExecutionStart{
+			ToolCallID: "c2",
+			ToolName:   "apply_patch",
+			Arguments:  json.RawMessage(`{"patch":"…"}`),
+			By:         event.ByAgent,
+		}},
+		{40, event.ToolExecutionComplete{
+			ToolCallID: "c2",
+			Success:    true,
+			Result: &event.ToolResult{
+				Content:         "done",
+				DetailedContent: "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-a\n+b\n",
+			},
+		}},
+		{50, event.ToolExecutionStart{
+			ToolCallID: "c3",
+			ToolName:   "view",
+			Arguments:  json.RawMessage(`{"path":"c.txt"}`),
+			By:         event.ByAgent,
+		}},
+		{60, event.ToolExecutionStart{
+			ToolCallID: "c4",
+			ToolName:   "write",
+			Arguments:  json.RawMessage(`{"path":"d.txt"}`),
+			By:         event.ByAgent,
+		}},
+		{70, event.ToolExecutionStart{
+			ToolCallID: "c5",
+			ToolName:   "write",
+			Arguments:  json.RawMessage(`{"path":"e.txt"}`),
+			By:         event.ByAgent,
+		}},
 		{80, event.ToolExecutionComplete{ToolCallID: "c5", Error: &event.ToolError{Message: "no room"}}},
 	} {
 		ev := event.Entry{Seq: int64(i + 1), Event: event.New(e.data, "", at(e.at))}
@@ -59,7 +95,8 @@ func TestWrote(t *testing.T) {
 		{"/x/a.txt", 15, false, false},
 	} {
 		if wrote, writes := p.Wrote(c.name, at(c.at)); wrote != c.wrote || writes != c.writes {
-			t.Errorf("%s at %d: wrote %v, writes %v; want %v, %v", c.name, c.at, wrote, writes, c.wrote, c.writes)
+			t.Errorf("%s at %d: wrote %v, writes %v; want %v, %v", c.name, c.at, wrote, writes, c.wrote,
+				c.writes)
 		}
 	}
 	// The log has milliseconds, a file more.

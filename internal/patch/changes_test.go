@@ -60,6 +60,7 @@ func TestEditsOfOnePlaceAreOneChange(t *testing.T) {
 		t.Errorf("an edit without a place: %d changes", n)
 	}
 	add(&back,
-		"@@ -90,2 +90,1 @@\n-nowhere\n-near\n+x\n@@ -1,3 +1,0 @@\n-a\n-b\n-c\n@@ -1 +9223372036854775807 @@\n-a\n+b\n")
+		"@@ -90,2 +90,1 @@\n-nowhere\n-near\n+x\n@@ -1,3 +1,0 @@\n-a\n-b\n-c\n@@ -1 "+
+			"+9223372036854775807 @@\n-a\n+b\n")
 	back.Changes() // of diffs that do not fit, it counts something
 }

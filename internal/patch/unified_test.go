@@ -104,7 +104,8 @@ func TestForeignDiff(t *testing.T) {
 		ok                   bool
 	}{
 		{"of git", "one\n2\nthree\n",
-			"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ func x\n one\n-two\n+2\n three\n", "one\ntwo\nthree\n", true},
+			"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ func x\n one\n-two\n" +
+				"+2\n three\n", "one\ntwo\nthree\n", true},
 		{"a file made", "a\nb\n", "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n", "", true},
 		{"emptied", "", "@@ -1,2 +0,0 @@\n-a\n-b\n", "a\nb\n", true},
 		{"moved since, and only there", "new\none\n2\n", "@@ -1,2 +1,2 @@\n one\n-two\n+2\n",

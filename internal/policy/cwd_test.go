@@ -88,18 +88,29 @@ func TestThreat76RulesAndFolders(t *testing.T) {
 		{rule(event.Deny, "vendor/**"), "sub", true, true}, // it may be there
 	} {
 		p := New(Config{Rules: []Rule{c.rule}, Workspace: ws})
-		act := agent.Permission{ToolName: "run_and_display", Kind: agent.KindShell, Resource: "make", Cwd: filepath.Join(ws, c.cwd), CwdUnknown: c.unknown}
+		act := agent.Permission{
+			ToolName:   "run_and_display",
+			Kind:       agent.KindShell,
+			Resource:   "make",
+			Cwd:        filepath.Join(ws, c.cwd),
+			CwdUnknown: c.unknown,
+		}
 		want := c.rule.Decision
 		if !c.holds {
 			want = ""
 		}
 		if got := decided(p.Rule(t.Context(), act)); got != want {
-			t.Errorf("%s with cwd %q in %q (unknown %v): %q, want %q", c.rule.Decision, c.rule.Cwd, c.cwd, c.unknown, got, want)
+			t.Errorf("%s with cwd %q in %q (unknown %v): %q, want %q", c.rule.Decision, c.rule.Cwd, c.cwd,
+				c.unknown, got, want)
 		}
 	}
 	// A command of which nothing is known but its text is not allowed either.
 	p := New(Config{Rules: []Rule{rule(event.Allow, "")}, Workspace: ws})
-	if got := p.Rule(t.Context(), agent.Permission{ToolName: "run_and_display", Kind: agent.KindShell, Resource: "make"}); got.Decision != "" {
+	if got := p.Rule(t.Context(), agent.Permission{
+		ToolName: "run_and_display",
+		Kind:     agent.KindShell,
+		Resource: "make",
+	}); got.Decision != "" {
 		t.Errorf("without a folder: %+v", got)
 	}
 }
@@ -114,7 +125,13 @@ func TestThreat76GrantsAndFolders(t *testing.T) {
 		if cwd != "" {
 			cwd = filepath.Join(ws, cwd)
 		}
-		return p.Grants(agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "go test ./...", Cwd: cwd, CwdUnknown: unknown})
+		return p.Grants(agent.Permission{
+			ToolName:   "bash",
+			Kind:       agent.KindShell,
+			Resource:   "go test ./...",
+			Cwd:        cwd,
+			CwdUnknown: unknown,
+		})
 	}
 	root, evil := grants(".", false), grants("vendor/evil", false)
 	if len(root) != 4 || len(evil) != 4 || root[3].ID != evil[3].ID {
@@ -123,13 +140,15 @@ func TestThreat76GrantsAndFolders(t *testing.T) {
 	if root[0].ID == evil[0].ID || root[1].ID == evil[1].ID || root[2].ID == evil[2].ID {
 		t.Error("a grant of one folder covers another")
 	}
-	if evil[1].Text != "commands that begin with `go test`, in `vendor/evil`, with harmless options, inside this workspace" {
+	if evil[1].Text != "commands that begin with `go test`, in `vendor/evil`, with harmless "+
+		"options, inside this workspace" {
 		t.Errorf("it says %q", evil[1].Text)
 	}
 	if got := grants(".", true); len(got) != 1 || got[0].ID != root[3].ID {
 		t.Errorf("where the folder is not known: %+v", got)
 	}
-	for name, got := range map[string][]event.Grant{"away": grants("away", false), "above": grants("..", false), "nowhere": grants("", false)} {
+	for name, got := range map[string][]event.Grant{"away": grants("away", false),
+		"above": grants("..", false), "nowhere": grants("", false)} {
 		if len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -56,7 +56,11 @@ func TestThreat78HardLinkToSensitive(t *testing.T) {
 		if got, ok := p.HardLinked(name); got != want || ok != (want != "") {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		ruling := p.Rule(t.Context(), agent.Permission{ToolName: "view", Kind: agent.KindRead, Resource: name})
+		ruling := p.Rule(t.Context(), agent.Permission{
+			ToolName: "view",
+			Kind:     agent.KindRead,
+			Resource: name,
+		})
 		if own := want != "" || Sensitive(name); ruling.Sensitive != own {
 			t.Errorf("%s: the ruling says sensitive=%v", name, ruling.Sensitive)
 		}

@@ -48,7 +48,8 @@ func TestKeptGrants(t *testing.T) {
 		t.Error("another grant holds")
 	}
 	list := again.List("")
-	if len(list) != 1 || list[0].ID != "g1" || list[0].Session != "s1" || list[0].Workspace != ws || !list[0].At.Equal(at) || list[0].Text != "edits" {
+	if len(list) != 1 || list[0].ID != "g1" || list[0].Session != "s1" || list[0].Workspace != ws ||
+		!list[0].At.Equal(at) || list[0].Text != "edits" {
 		t.Errorf("%+v", list)
 	}
 	if known, err := again.TakeBack("", "g1"); err != nil || !known {
@@ -110,7 +111,8 @@ func TestGrantsAreBoundToTheFolder(t *testing.T) {
 	if list := k.List(""); len(list) != 1 || list[0].ID != "g2" {
 		t.Errorf("%+v", list)
 	}
-	if _, err := k.Workspace(filepath.Join(dir, "none"), "").Keep(event.Grant{ID: "g3"}, "s", time.Now()); err == nil {
+	if _, err := k.Workspace(filepath.Join(dir, "none"), "").Keep(event.Grant{ID: "g3"}, "s",
+		time.Now()); err == nil {
 		t.Error("a grant is kept for a folder that is not there")
 	}
 }
@@ -126,14 +128,16 @@ func TestKeptGrantsFail(t *testing.T) {
 	if list := k.List(""); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	if added, err := k.Workspace(dir, "").Keep(event.Grant{ID: "g2"}, "s", time.Now()); err != nil || !added {
+	if added, err := k.Workspace(dir, "").Keep(event.Grant{ID: "g2"}, "s", time.Now()); err != nil ||
+		!added {
 		t.Error(added, err)
 	}
 	if copies, err := filepath.Glob(file + ".damaged-*"); err != nil || len(copies) != 1 {
 		t.Errorf("copies of what was damaged: %v, %v", copies, err)
 	}
 	gone := kept(t, filepath.Join(dir, "gone", "grants.json"))
-	if added, err := gone.Workspace(dir, "").Keep(event.Grant{ID: "g1"}, "s", time.Now()); err == nil || added {
+	if added, err := gone.Workspace(dir, "").Keep(event.Grant{ID: "g1"}, "s",
+		time.Now()); err == nil || added {
 		t.Error("it was kept nowhere")
 	}
 	if _, ok := gone.Workspace(dir, "").Held("g1"); ok {
@@ -141,8 +145,8 @@ func TestKeptGrantsFail(t *testing.T) {
 	}
 }
 
-// TestTwoProgramsShareGrants: what one program allows holds in another within two seconds, who waits
-// for it is notified, and neither removes the other's grants.
+// TestTwoProgramsShareGrants: what one program allows holds in another within two seconds, who
+// waits for it is notified, and neither removes the other's grants.
 func TestTwoProgramsShareGrants(t *testing.T) {
 	file, ws := filepath.Join(t.TempDir(), "grants.json"), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,10 +11,19 @@ import (
 func TestOutside(t *testing.T) {
 	p := New(Config{Rules: []Rule{
 		{Kind: agent.KindShell, Prefix: "git push", Decision: Ask, Outside: true},
-		{Kind: agent.KindShell, Command: "make ship", Cwd: "tools/**", Decision: event.Allow, Outside: true},
+		{
+			Kind:     agent.KindShell,
+			Command:  "make ship",
+			Cwd:      "tools/**",
+			Decision: event.Allow,
+			Outside:  true,
+		},
 	}, Workspace: "/ws", Home: "/home/me"})
-	for command, want := range map[string]bool{"git push": true, "git push origin main": true, "git push; rm -rf ~": false, "git push $(x)": false, "x | git push": false, "git push @f": false, "git status": false, "make ship": false} {
-		if got := p.Rule(t.Context(), act(agent.KindShell, "run_and_display", command)).Outside; got != want {
+	for command, want := range map[string]bool{"git push": true, "git push origin main": true,
+		"git push; rm -rf ~": false, "git push $(x)": false, "x | git push": false, "git push @f": false,
+		"git status": false, "make ship": false} {
+		if got := p.Rule(t.Context(), act(agent.KindShell, "run_and_display",
+			command)).Outside; got != want {
 			t.Errorf("%s runs outside: %v", command, got)
 		}
 	}
@@ -27,7 +36,9 @@ func TestOutside(t *testing.T) {
 	if p.Rule(t.Context(), there).Outside {
 		t.Error("in a folder that is not known it runs outside")
 	}
-	for _, r := range []Rule{{Kind: agent.KindShell, Decision: event.Allow, Outside: true}, {Kind: agent.KindRead, Path: "x", Decision: event.Allow, Outside: true}, {Kind: agent.KindShell, Command: "x", Decision: event.Deny, Outside: true}} {
+	for _, r := range []Rule{{Kind: agent.KindShell, Decision: event.Allow, Outside: true},
+		{Kind: agent.KindRead, Path: "x", Decision: event.Allow, Outside: true},
+		{Kind: agent.KindShell, Command: "x", Decision: event.Deny, Outside: true}} {
 		if r.Check() == nil {
 			t.Errorf("%+v is allowed", r)
 		}

@@ -60,12 +60,14 @@ func TestRules(t *testing.T) {
 		{act(agent.KindURL, "fetch", "https://x"), event.Deny},
 	} {
 		got := p.Rule(t.Context(), c.p)
-		outside := c.want == "" && (c.p.Resource == "/etc/passwd" || c.p.Resource == "/home/me/notes/ab.txt")
+		outside := c.want == "" && (c.p.Resource == "/etc/passwd" ||
+			c.p.Resource == "/home/me/notes/ab.txt")
 		if decided(got) != c.want || (got.Reason == "") != (c.want == "") || got.Sensitive != outside {
 			t.Errorf("%+v: %+v, want %q", c.p, got, c.want)
 		}
 	}
-	if got := New(Config{Workspace: "/ws"}).Rule(t.Context(), act(write, "x", "a")); got != (agent.Ruling{}) {
+	if got := New(Config{Workspace: "/ws"}).Rule(t.Context(),
+		act(write, "x", "a")); got != (agent.Ruling{}) {
 		t.Errorf("no rules say %+v", got)
 	}
 }
@@ -74,22 +76,29 @@ func TestRules(t *testing.T) {
 func TestThreat113RulesNameToolsOfServers(t *testing.T) {
 	rule := func(tool string, d event.Decision, act agent.Permission) bool {
 		act.Kind = cmp.Or(act.Kind, agent.KindMCP)
-		return New(Config{Workspace: t.TempDir(), Rules: []Rule{{Tool: tool, Decision: d}}}).Rule(t.Context(), act).Decision == d
+		return New(Config{Workspace: t.TempDir(), Rules: []Rule{{
+			Tool:     tool,
+			Decision: d,
+		}}}).Rule(t.Context(), act).Decision == d
 	}
 	for _, c := range []struct {
 		act         agent.Permission
 		deny, allow bool
 	}{
-		{agent.Permission{Server: "my.pad", ToolName: "my.pad-read_all"}, true, true},       // Copilot CLI
-		{agent.Permission{Server: "my.pad", ToolName: "mcp__my_pad__read_all"}, true, true}, // Claude Code
-		{agent.Permission{Server: "my.pad", ToolName: "mcp__my.pad__read_all"}, true, true}, // Qwen Code, Autohand CLI
-		{agent.Permission{Server: "my.pad", ToolName: "read_all"}, true, true},              // Codex
-		{agent.Permission{ToolName: "mcp_my.pad_read_all"}, true, false},                    // Gemini CLI
-		{agent.Permission{ToolName: "my.pad_read_all"}, true, false},                        // OpenCode
+		// Copilot CLI
+		{agent.Permission{Server: "my.pad", ToolName: "my.pad-read_all"}, true, true},
+		// Claude Code
+		{agent.Permission{Server: "my.pad", ToolName: "mcp__my_pad__read_all"}, true, true},
+		// Qwen Code, Autohand CLI
+		{agent.Permission{Server: "my.pad", ToolName: "mcp__my.pad__read_all"}, true, true},
+		{agent.Permission{Server: "my.pad", ToolName: "read_all"}, true, true}, // Codex
+		{agent.Permission{ToolName: "mcp_my.pad_read_all"}, true, false},       // Gemini CLI
+		{agent.Permission{ToolName: "my.pad_read_all"}, true, false},           // OpenCode
 		{agent.Permission{ToolName: "mcp__My_pad__read_all"}, true, false},
 		{agent.Permission{ToolName: "my.pad/read_all"}, true, false},
 		{agent.Permission{Server: "my.pad", ToolName: "mcp__my_pad__read"}, false, false},
-		{agent.Permission{Server: "other", ToolName: "my.pad-read_all"}, true, false}, // a name that the server chose
+		// a name that the server chose
+		{agent.Permission{Server: "other", ToolName: "my.pad-read_all"}, true, false},
 		{agent.Permission{Server: "other", ToolName: "read_all"}, false, false},
 		{agent.Permission{ToolName: "read_all"}, false, false},
 		{agent.Permission{Kind: agent.KindTool, ToolName: "my.pad_read_all"}, false, false},
@@ -106,37 +115,55 @@ func TestThreat113RulesNameToolsOfServers(t *testing.T) {
 // THREATS 46: the address of a file is asked about each time, whatever a rule says of
 // addresses or of reading; one that all programs read as the same path is that path.
 func TestThreat46AddressesOfFiles(t *testing.T) {
-	p := New(Config{Workspace: "/ws", Reading: true, Rules: []Rule{{Kind: agent.KindURL, Decision: event.Allow}}})
-	for _, address := range []string{"file:///etc/passwd", "FILE:///home/me/.ssh/id_rsa", "file:/etc/passwd", " file:x", "view-source:file:///etc/passwd", "file://localhost/etc/passwd"} {
-		if got := p.Rule(t.Context(), act(agent.KindURL, "fetch", address)); !got.Sensitive || got.Why == "" {
+	p := New(Config{
+		Workspace: "/ws",
+		Reading:   true,
+		Rules:     []Rule{{Kind: agent.KindURL, Decision: event.Allow}},
+	})
+	for _, address := range []string{"file:///etc/passwd", "FILE:///home/me/.ssh/id_rsa",
+		"file:/etc/passwd", " file:x", "view-source:file:///etc/passwd", "file://localhost/etc/passwd"} {
+		if got := p.Rule(t.Context(), act(agent.KindURL, "fetch", address)); !got.Sensitive ||
+			got.Why == "" {
 			t.Errorf("%s: %+v", address, got)
 		}
 	}
-	for _, address := range []string{"https://example.com/file:/x", "profile:x", "what is a file: in Unix"} {
-		if got := p.Rule(t.Context(), act(agent.KindURL, "fetch", address)); got.Sensitive || got.Decision != event.Allow {
+	for _, address := range []string{"https://example.com/file:/x", "profile:x",
+		"what is a file: in Unix"} {
+		if got := p.Rule(t.Context(), act(agent.KindURL, "fetch", address)); got.Sensitive ||
+			got.Decision != event.Allow {
 			t.Errorf("%s: %+v", address, got)
 		}
 	}
-	for _, name := range []string{"FILE:///etc/passwd", "file:/etc/passwd", "file://localhost/etc/passwd", "file:///ws/%2e%2e/etc/passwd"} {
+	for _, name := range []string{"FILE:///etc/passwd", "file:/etc/passwd",
+		"file://localhost/etc/passwd", "file:///ws/%2e%2e/etc/passwd"} {
 		if got := p.Rule(t.Context(), act(agent.KindRead, "read", name)); !got.Sensitive {
 			t.Errorf("reading %s: %+v", name, got)
 		}
 	}
-	if got := p.Rule(t.Context(), act(agent.KindRead, "read", "file:///ws/a.txt")); got.Sensitive || got.Decision != event.Allow {
+	if got := p.Rule(t.Context(), act(agent.KindRead, "read", "file:///ws/a.txt")); got.Sensitive ||
+		got.Decision != event.Allow {
 		t.Errorf("a file of the workspace: %+v", got)
 	}
 }
 
 // THREATS 52: an allowed command is that command, byte by byte.
 func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
-	p := New(Config{Rules: []Rule{{Kind: agent.KindShell, Command: "git status", Decision: event.Allow}}, Workspace: "/ws"})
-	if got := p.Rule(t.Context(), act(agent.KindShell, "bash", "git status")); got.Decision != event.Allow {
+	p := New(Config{Rules: []Rule{{
+		Kind:     agent.KindShell,
+		Command:  "git status",
+		Decision: event.Allow,
+	}}, Workspace: "/ws"})
+	if got := p.Rule(t.Context(), act(agent.KindShell, "bash",
+		"git status")); got.Decision != event.Allow {
 		t.Fatalf("%+v", got)
 	}
 	for _, tricky := range []string{
-		"git status; rm -rf ~", "git status && rm -rf ~", "git status || x", "git status | sh", "git status & x", "git status\nx", "git status\rx",
-		"git status $(x)", "git status `x`", "git status ${x@P}", "git status <(x)", "git status > /etc/passwd", "git status ", " git status", "git  status",
-		"git\tstatus", "git status\x00", "git status #", "GIT STATUS", "git status -c core.fsmonitor=x", "\u202egit status", "git\u00a0status", "env git status", "git", "",
+		"git status; rm -rf ~", "git status && rm -rf ~", "git status || x", "git status | sh",
+		"git status & x", "git status\nx", "git status\rx",
+		"git status $(x)", "git status `x`", "git status ${x@P}", "git status <(x)",
+		"git status > /etc/passwd", "git status ", " git status", "git  status",
+		"git\tstatus", "git status\x00", "git status #", "GIT STATUS", "git status -c core.fsmonitor=x",
+		"\u202egit status", "git\u00a0status", "env git status", "git", "",
 	} {
 		if got := p.Rule(t.Context(), act(agent.KindShell, "bash", tricky)); decided(got) != "" {
 			t.Errorf("%q: %+v", tricky, got)
@@ -151,7 +178,8 @@ func TestSensitiveAfterLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ws, own := filepath.Join(dir, "ws"), filepath.Join(dir, "own")
-	for name, text := range map[string]string{"ws/.env": "K=1", "ws/sub/x.go": "", "own/token": "t", "elsewhere/f": ""} {
+	for name, text := range map[string]string{"ws/.env": "K=1", "ws/sub/x.go": "", "own/token": "t",
+		"elsewhere/f": ""} {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -160,7 +188,8 @@ func TestSensitiveAfterLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{"harmless.txt": ".env", "up": "..", "later.txt": "sub/id_rsa", "loop": "loop", "away": "../elsewhere", "two": "harmless.txt"} {
+	for name, to := range map[string]string{"harmless.txt": ".env", "up": "..",
+		"later.txt": "sub/id_rsa", "loop": "loop", "away": "../elsewhere", "two": "harmless.txt"} {
 		if err := os.Symlink(to, filepath.Join(ws, name)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}
@@ -171,22 +200,40 @@ func TestSensitiveAfterLinks(t *testing.T) {
 		{Kind: agent.KindRead, Path: "**", Decision: event.Allow},
 	}, Workspace: ws, Private: []string{own, filepath.Join(dir, "config.yaml")}})
 	for name, want := range map[string]bool{
-		".env": true, "harmless.txt": true, "two": true, "later.txt": true, "sub/id_rsa": true, "sub/../.env": true, "new/.ssh/config": true,
-		"up/own/token": true, "up/own/new": true, filepath.Join(dir, "own"): true, filepath.Join(dir, "config.yaml"): true,
-		"sub/x.go": false, "new.txt": false, "loop": false,
+		".env": true, "harmless.txt": true, "two": true, "later.txt": true, "sub/id_rsa": true,
+		"sub/../.env": true, "new/.ssh/config": true,
+		"up/own/token": true, "up/own/new": true, filepath.Join(dir, "own"): true,
+		filepath.Join(dir, "config.yaml"): true,
+		"sub/x.go":                        false, "new.txt": false, "loop": false,
 		"up/owner": true, // not webchat's, but outside
 	} {
 		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
-			if got := p.Rule(t.Context(), agent.Permission{ToolName: "x", Kind: kind, Resource: name}); got.Sensitive != want {
+			if got := p.Rule(t.Context(), agent.Permission{
+				ToolName: "x",
+				Kind:     kind,
+				Resource: name,
+			}); got.Sensitive != want {
 				t.Errorf("%s %s: %+v, want %v", kind, name, got, want)
 			}
 		}
 	}
-	if got := p.Rule(t.Context(), agent.Permission{ToolName: "x", Kind: agent.KindWrite, Resource: "away/f"}); got.Decision != event.Deny {
+	if got := p.Rule(t.Context(), agent.Permission{
+		ToolName: "x",
+		Kind:     agent.KindWrite,
+		Resource: "away/f",
+	}); got.Decision != event.Deny {
 		t.Errorf("a link out of the allowed: %+v", got)
 	}
-	inside := New(Config{Rules: []Rule{{Kind: agent.KindWrite, Path: "away/**", Decision: event.Allow}}, Workspace: ws})
-	if got := inside.Rule(t.Context(), agent.Permission{ToolName: "x", Kind: agent.KindWrite, Resource: "away/f"}); got.Decision != "" {
+	inside := New(Config{Rules: []Rule{{
+		Kind:     agent.KindWrite,
+		Path:     "away/**",
+		Decision: event.Allow,
+	}}, Workspace: ws})
+	if got := inside.Rule(t.Context(), agent.Permission{
+		ToolName: "x",
+		Kind:     agent.KindWrite,
+		Resource: "away/f",
+	}); got.Decision != "" {
 		t.Errorf("an allowed name that leads elsewhere: %+v", got)
 	}
 }
@@ -197,16 +244,28 @@ func TestThreat52ACommandThatCannotBeParsedIsAsked(t *testing.T) {
 	const command = "rm -rf build\nif"
 	for _, rules := range [][]Rule{
 		{{Kind: agent.KindShell, Prefix: "rm", Decision: event.Deny}},
-		{{Kind: agent.KindShell, Prefix: "rm", Decision: Ask}, {Kind: agent.KindShell, Decision: event.Allow}},
+		{{Kind: agent.KindShell, Prefix: "rm", Decision: Ask},
+			{Kind: agent.KindShell, Decision: event.Allow}},
 	} {
 		p := New(Config{Rules: rules, Workspace: "/ws"})
-		got := p.Rule(t.Context(), agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: command, Cwd: "/ws"})
-		if !got.Ask || got.Decision != "" || !strings.Contains(got.Reason, "read this one in different ways") {
+		got := p.Rule(t.Context(), agent.Permission{
+			Kind:     agent.KindShell,
+			ToolName: "bash",
+			Resource: command,
+			Cwd:      "/ws",
+		})
+		if !got.Ask || got.Decision != "" || !strings.Contains(got.Reason,
+			"read this one in different ways") {
 			t.Errorf("%+v: %+v", rules, got)
 		}
 	}
 	p := New(Config{Workspace: "/ws"})
-	if got := p.Rule(t.Context(), agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: command, Cwd: "/ws"}); got.Sensitive {
+	if got := p.Rule(t.Context(), agent.Permission{
+		Kind:     agent.KindShell,
+		ToolName: "bash",
+		Resource: command,
+		Cwd:      "/ws",
+	}); got.Sensitive {
 		t.Errorf("without such a rule: %+v", got)
 	}
 }

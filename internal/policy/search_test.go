@@ -15,14 +15,17 @@ import (
 )
 
 func TestSearchHits(t *testing.T) {
-	dir := tree(t, "ws/a.txt", "ws/prod.env", "ws/secrets.yml", "ws/sub/.env", "ws/sub/b.go", "ws/sub/q/.ssh/config", "ws/own/rules", "out/in/x", "out/id_rsa", "out/y")
+	dir := tree(t, "ws/a.txt", "ws/prod.env", "ws/secrets.yml", "ws/sub/.env", "ws/sub/b.go",
+		"ws/sub/q/.ssh/config", "ws/own/rules", "out/in/x", "out/id_rsa", "out/y")
 	ws := filepath.Join(dir, "ws")
-	for link, to := range map[string]string{"harmless": "prod.env", "away": "../out/in", "here": "sub"} {
+	for link, to := range map[string]string{"harmless": "prod.env", "away": "../out/in",
+		"here": "sub"} {
 		if err := os.Symlink(to, filepath.Join(ws, link)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	if err := os.Link(filepath.Join(ws, "prod.env"), filepath.Join(ws, "sub", "notes.txt")); err != nil {
+	if err := os.Link(filepath.Join(ws, "prod.env"),
+		filepath.Join(ws, "sub", "notes.txt")); err != nil {
 		t.Skipf("no hard links here: %v", err)
 	}
 	p := New(Config{Workspace: ws, Private: []string{filepath.Join(ws, "own")}})
@@ -96,7 +99,8 @@ func TestWithout(t *testing.T) {
 	if !ok {
 		t.Fatalf("%q cannot be left out", hits)
 	}
-	if left, complete := p.SearchHits(t.Context(), agent.Search{Glob: glob}); len(left) != 0 || !complete {
+	if left, complete := p.SearchHits(t.Context(), agent.Search{Glob: glob}); len(left) != 0 ||
+		!complete {
 		t.Errorf("%s leaves %q", glob, left)
 	}
 	if one, ok := Without([]string{"sub/.env"}); one != "!**/sub/.env" || !ok {

@@ -8,7 +8,8 @@ import (
 )
 
 func TestThreat46SensitiveNames(t *testing.T) {
-	for _, name := range strings.Fields(`.env .env.local .env.example .ENV app/.env prod.env config/prod.env.bak .envrc
+	for _, name := range strings.Fields(
+		`.env .env.local .env.example .ENV app/.env prod.env config/prod.env.bak .envrc
 		server.pem server.pem.old server.key server.key~ tls/server.key.1 .server.key.swp #server.key# server.key.old.1~ cert.p12 a.pfx AuthKey.p8
 		id_rsa id_rsa.bak id_ed25519.old ID_ED25519 id_work id_rsa.txt ID_RSA. keys/id_rsa-copy
 		secret.yml secrets.yaml secret-prod.yaml secrets.yml.bak secrets.toml k8s/secret_db.yml
@@ -24,7 +25,8 @@ func TestThreat46SensitiveNames(t *testing.T) {
 			t.Errorf("%s is not sensitive", p)
 		}
 	}
-	for _, name := range strings.Fields(`main.go environment.md key.go grid_x id_photo.png id_token.go id_gen.py id_rsa.pub idea.txt identity.key.md
+	for _, name := range strings.Fields(
+		`main.go environment.md key.go grid_x id_photo.png id_token.go id_gen.py id_rsa.pub idea.txt identity.key.md
 		docker/config.json config.json kube/config config hosts.yml gh/hosts.yml secret.go secretary.txt service-account.md accounts.json
 		azure/x.json .azure settings.xml tfstate.go credentials.go credentials/README.md settings.json environment package.json old bak.go
 		secrets/store.go author.json history.go a.pub gcloud/main.tf server.key.png`) {
@@ -49,10 +51,12 @@ func TestThreat46GitSettings(t *testing.T) {
 		remote + "ssh://git@example.com:22/x.git":                                        false,
 		remote + "git@example.com:me/x.git":                                              false,
 		"[core]\n\tbare = false":                                                         false,
-		strings.Repeat("# filling\n", contentHead/10+1) + remote + "https://me:x@y/z":    false, // the head decides
+		// the head decides
+		strings.Repeat("# filling\n", contentHead/10+1) + remote + "https://me:x@y/z": false,
 	} {
 		dir := t.TempDir()
-		for _, name := range []string{".git/config", ".git/modules/lib/config", "bare.git/config", ".gitconfig", ".git/config.worktree", ".git/config.bak"} {
+		for _, name := range []string{".git/config", ".git/modules/lib/config", "bare.git/config",
+			".gitconfig", ".git/config.worktree", ".git/config.bak"} {
 			full := filepath.Join(dir, name)
 			if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 				t.Fatal(err)
@@ -66,7 +70,8 @@ func TestThreat46GitSettings(t *testing.T) {
 		}
 	}
 	other := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(other, []byte(remote+"https://me:hunter2@example.com/x.git"), 0o600); err != nil {
+	if err := os.WriteFile(other, []byte(remote+"https://me:hunter2@example.com/x.git"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if SensitiveFile(other) || SensitiveFile(filepath.Join(t.TempDir(), ".git", "config")) {

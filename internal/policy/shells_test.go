@@ -26,7 +26,8 @@ func TestShellsReadSimpleCommandsAlike(t *testing.T) {
 				continue
 			}
 			for name, shell := range shells {
-				out, err := exec.Command(shell[0], append(shell[1:len(shell):len(shell)], "printf '%s_' "+command)...).CombinedOutput()
+				out, err := exec.Command(shell[0], append(shell[1:len(shell):len(shell)], "printf '%s_' "+
+					command)...).CombinedOutput()
 				if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 					fatal("%s: %v", name, err)
 				}
@@ -39,9 +40,11 @@ func TestShellsReadSimpleCommandsAlike(t *testing.T) {
 	for _, command := range tricky {
 		agree(t.Fatalf, strings.TrimPrefix(command, "go test "))
 	}
-	parts := slices.Concat(strings.Split("abc'\"'\"  $`\\!#~*?[]{}()<>|&;=^%@+-_./:,\n\t", ""), []string{" ", " ", "a", "''", `""`, "x=y", "--a=b", "${", "$(", "é", "<<E\n"})
+	parts := slices.Concat(strings.Split("abc'\"'\"  $`\\!#~*?[]{}()<>|&;=^%@+-_./:,\n\t", ""),
+		[]string{" ", " ", "a", "''", `""`, "x=y", "--a=b", "${", "$(", "é", "<<E\n"})
 	rapid.Check(t, func(rt *rapid.T) {
-		command := "x" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 12).Draw(rt, "parts"), "")
+		command := "x" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 12).Draw(rt, "parts"),
+			"")
 		agree(rt.Fatalf, command)
 	})
 }
@@ -70,16 +73,24 @@ func TestThreat52ADeniedProgramRunsInNoShell(t *testing.T) {
 	shells := shellsHere(t)
 	bin := t.TempDir()
 	mark := filepath.Join(bin, "mark")
-	if err := os.WriteFile(filepath.Join(bin, "hit"), []byte("#!/bin/sh\n: >"+mark+"\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "hit"), []byte("#!/bin/sh\n: >"+mark+"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	ws := t.TempDir()
-	p := New(Config{Workspace: ws, Rules: []Rule{{Kind: agent.KindShell, Prefix: "hit", Decision: event.Deny}}})
-	parts := []string{"hit", "hit x", "hi", "t", "cat", ":", "echo", "a", "E", "F", "'", "\"", "\\", "\\\n", "\n", "\nE\n", "\nEF\n", "<<E\n", "<<'E'\n", "<<\"E\"F\n", "<<$'E'\n",
-		"<<-E\n\t", "<<<", " ", ";", "&&", "||", "|", "&", "$(", ")", "`", "${x:-", "}", "{", "(", "#", "if ", "then ", "fi", "x=", "$x", "!", ">y", "<y", "2>&1", "*", "~", "=", "[[ ", " ]]"}
+	p := New(Config{Workspace: ws, Rules: []Rule{{
+		Kind:     agent.KindShell,
+		Prefix:   "hit",
+		Decision: event.Deny,
+	}}})
+	parts := []string{"hit", "hit x", "hi", "t", "cat", ":", "echo", "a", "E", "F", "'", "\"", "\\",
+		"\\\n", "\n", "\nE\n", "\nEF\n", "<<E\n", "<<'E'\n", "<<\"E\"F\n", "<<$'E'\n",
+		"<<-E\n\t", "<<<", " ", ";", "&&", "||", "|", "&", "$(", ")", "`", "${x:-", "}", "{", "(", "#",
+		"if ", "then ", "fi", "x=", "$x", "!", ">y", "<y", "2>&1", "*", "~", "=", "[[ ", " ]]"}
 	rapid.Check(t, func(rt *rapid.T) {
 		command := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 10).Draw(rt, "parts"), "")
-		if !strings.Contains(strings.NewReplacer("'", "", "\"", "", "\\", "", "\n", "").Replace(command), "hit") {
+		if !strings.Contains(strings.NewReplacer("'", "", "\"", "", "\\", "", "\n", "").Replace(command),
+			"hit") {
 			return
 		}
 		act := agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}

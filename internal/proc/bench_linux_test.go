@@ -36,7 +36,10 @@ func BenchmarkOutput(b *testing.B) {
 	b.SetBytes(size)
 	for b.Loop() {
 		var n count
-		child, err := Start(Command{Args: []string{"head", "-c", fmt.Sprint(size), "/dev/zero"}, Output: &n})
+		child, err := Start(Command{
+			Args:   []string{"head", "-c", fmt.Sprint(size), "/dev/zero"},
+			Output: &n,
+		})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -26,7 +26,10 @@ type cell struct {
 // newCell makes one; where nothing can be confined it checks that nothing is started.
 func newCell(t *testing.T, files ...string) *cell {
 	t.Helper()
-	c := &cell{t: t, work: realTemp(t), Confinement: Confinement{Private: realTemp(t), Links: map[string]string{}}}
+	c := &cell{t: t, work: realTemp(t), Confinement: Confinement{
+		Private: realTemp(t),
+		Links:   map[string]string{},
+	}}
 	c.Places = []Place{{Path: c.work, Access: Writable}}
 	for _, top := range []string{"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64"} {
 		if to, err := os.Readlink(top); err == nil {
@@ -73,7 +76,12 @@ func (c *cell) hold(a Access, names ...string) {
 }
 
 func (c *cell) command(script string) Command {
-	return Command{Args: []string{"sh", "-c", script}, Dir: c.work, Env: []string{"PATH=/usr/bin:/bin", "W=" + c.work}, Confine: &c.Confinement}
+	return Command{
+		Args:    []string{"sh", "-c", script},
+		Dir:     c.work,
+		Env:     []string{"PATH=/usr/bin:/bin", "W=" + c.work},
+		Confine: &c.Confinement,
+	}
 }
 
 // run returns what a script prints.
@@ -107,16 +115,19 @@ func listing(t *testing.T, dir string) (list []string) {
 
 // A tree finds what it was given and nothing else, and nothing is made to hold it.
 func TestConfinedPlaces(t *testing.T) {
-	c := newCell(t, "a/keep", "b/x", ".env", ".git/config", ".git/hooks/pre-commit", "secrets/k", "cache/there")
+	c := newCell(t, "a/keep", "b/x", ".env", ".git/config", ".git/hooks/pre-commit", "secrets/k",
+		"cache/there")
 	outside := realTemp(t)
-	if err := os.WriteFile(filepath.Join(outside, "shown"), []byte("by another name"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(outside, "shown"), []byte("by another name"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.hold(Pinned, ".git")
 	c.hold(Frozen, ".git/config", ".git/hooks", "not/there")
 	c.hold(Covered, ".env", "secrets", "nor/this")
 	c.hold(Layered, "cache")
-	c.Places = append(c.Places, Place{Path: "/srv/deep/shown", From: outside + "/shown"}, Place{Path: "/srv/missing"},
+	c.Places = append(c.Places, Place{Path: "/srv/deep/shown", From: outside + "/shown"},
+		Place{Path: "/srv/missing"},
 		Place{Path: c.work + "/below/what/is/given"})
 	before := listing(t, c.work)
 	sh := c.ask()
@@ -133,7 +144,8 @@ func TestConfinedPlaces(t *testing.T) {
 		{"cat cache/there; rm cache/there; echo 2 >cache/more; ls cache", "cache/theremore"},
 		{"ls -A /.held; ls -A /tmp/.. | grep -c old", "0"},
 		{"ls /root /home /var /run", ""},
-		{"echo 3 >/tmp/t; cat /tmp/t; echo 4 >/dev/shm/s; cat /dev/shm/s; echo 5 >/dev/null; ls -A /dev/pts", "3\n4\nptmx"},
+		{"echo 3 >/tmp/t; cat /tmp/t; echo 4 >/dev/shm/s; cat /dev/shm/s; echo 5 >/dev/null; ls -A " +
+			"/dev/pts", "3\n4\nptmx"},
 	} {
 		if got := strings.TrimSpace(sh.run("{ " + one[0] + "; } 2>/dev/null")); got != one[1] {
 			t.Errorf("%s: %q, not %q", one[0], got, one[1])
@@ -143,7 +155,8 @@ func TestConfinedPlaces(t *testing.T) {
 		t.Errorf("the next tree finds %q", got)
 	}
 	if after := listing(t, c.work); !slices.Equal(before, after) {
-		t.Errorf("the workspace was\n%s\nand is\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+		t.Errorf("the workspace was\n%s\nand is\n%s", strings.Join(before, "\n"),
+			strings.Join(after, "\n"))
 	}
 }
 
@@ -156,13 +169,15 @@ func TestConfinedAllOrNothing(t *testing.T) {
 	mark := filepath.Join(c.work, "ran")
 	places := c.Places
 	for name, change := range map[string]func(){
-		"a link on the way":    func() { c.hold(Frozen, "link/file") },
-		"a link to be given":   func() { c.hold(Writable, "link") },
-		"a relative path":      func() { c.Places = append(c.Places, Place{Path: "etc"}) },
-		"a cover from outside": func() { c.Places = append(c.Places, Place{Path: "/usr/x", From: "/etc", Access: Covered}) },
-		"no such access":       func() { c.hold(Covered+1, "real") },
-		"no private folder":    func() { c.Private = "/proc/nowhere" },
-		"a port in use":        func() { c.Ports = []int{4000, 4000} },
+		"a link on the way":  func() { c.hold(Frozen, "link/file") },
+		"a link to be given": func() { c.hold(Writable, "link") },
+		"a relative path":    func() { c.Places = append(c.Places, Place{Path: "etc"}) },
+		"a cover from outside": func() {
+			c.Places = append(c.Places, Place{Path: "/usr/x", From: "/etc", Access: Covered})
+		},
+		"no such access":    func() { c.hold(Covered+1, "real") },
+		"no private folder": func() { c.Private = "/proc/nowhere" },
+		"a port in use":     func() { c.Ports = []int{4000, 4000} },
 	} {
 		private := c.Private
 		c.Places = slices.Clone(places)
@@ -183,10 +198,15 @@ func TestConfinedAllOrNothing(t *testing.T) {
 func TestConfinedProcess(t *testing.T) {
 	c := newCell(t)
 	status := c.run("grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status | tr -d '\\t'")
-	if want := "CapInh:0000000000000000 CapPrm:0000000000000000 CapEff:0000000000000000 CapBnd:0000000000000000 CapAmb:0000000000000000 NoNewPrivs:1 Seccomp:2"; strings.Join(strings.Fields(status), " ") != want {
+	if want :=
+		"CapInh:0000000000000000 CapPrm:0000000000000000 CapEff:0000000000000000 " +
+			"CapBnd:0000000000000000 CapAmb:0000000000000000 NoNewPrivs:1 " +
+			"Seccomp:2"; strings.Join(strings.Fields(status), " ") != want {
 		t.Errorf("its status is %s", status)
 	}
-	if got := c.run("cat /proc/$PPID/environ /proc/$PPID/maps; ls /proc/$PPID/root /proc/$PPID/fd; unshare -U true; mount -t tmpfs x /tmp") + "."; strings.Count(got, "\n") < 5 {
+	if got := c.run(
+		"cat /proc/$PPID/environ /proc/$PPID/maps; ls /proc/$PPID/root /proc/$PPID/fd; unshare -U "+
+			"true; mount -t tmpfs x /tmp") + "."; strings.Count(got, "\n") < 5 {
 		t.Errorf("it reaches its helper: %s", got)
 	}
 	if !HoldsSignals() {
@@ -198,8 +218,11 @@ func TestConfinedProcess(t *testing.T) {
 	}
 	defer victim.Wait()
 	defer victim.Process.Kill()
-	for _, pid := range []string{"$PPID", strconv.Itoa(os.Getpid()), strconv.Itoa(victim.Process.Pid)} {
-		if got := c.run("kill -9 " + pid + " && echo killed; kill -STOP " + pid + " && echo stopped; echo alive"); !strings.HasSuffix(got, "alive") || strings.Contains(got, "killed") || strings.Contains(got, "stopped") {
+	for _, pid := range []string{"$PPID", strconv.Itoa(os.Getpid()),
+		strconv.Itoa(victim.Process.Pid)} {
+		if got := c.run("kill -9 " + pid + " && echo killed; kill -STOP " + pid +
+			" && echo stopped; echo alive"); !strings.HasSuffix(got, "alive") || strings.Contains(got,
+			"killed") || strings.Contains(got, "stopped") {
 			t.Errorf("signals to %s: %s", pid, got)
 		}
 	}
@@ -212,7 +235,8 @@ func TestConfinedProcess(t *testing.T) {
 func TestConfinedListeners(t *testing.T) {
 	c := newCell(t)
 	c.Ports = []int{4001, 4002}
-	cmd := c.command(`exec 3<>/dev/tcp/127.0.0.1/4002 && cat <&3; exec 4<>/dev/tcp/127.0.0.1/` + portOf(t))
+	cmd := c.command(`exec 3<>/dev/tcp/127.0.0.1/4002 && cat <&3; exec 4<>/dev/tcp/127.0.0.1/` +
+		portOf(t))
 	cmd.Args[0] = "bash"
 	var out bytes.Buffer
 	cmd.Output = &out
@@ -234,7 +258,8 @@ func TestConfinedListeners(t *testing.T) {
 		l.Close()
 	}
 	exit, err := child.Wait()
-	if err != nil || exit.Code == 0 || !strings.HasPrefix(out.String(), "from outside\n") || !strings.Contains(out.String(), "refused") {
+	if err != nil || exit.Code == 0 || !strings.HasPrefix(out.String(), "from outside\n") ||
+		!strings.Contains(out.String(), "refused") {
 		t.Errorf("%v, %v: %s", exit, err, out.String())
 	}
 }
@@ -310,7 +335,8 @@ func TestConfinedOpens(t *testing.T) {
 	sh := c.ask()
 	closed := func(line string) {
 		t.Helper()
-		if got := sh.run(line); !strings.Contains(got, "denied") && !strings.Contains(got, "No such file") && !strings.Contains(got, "Read-only") {
+		if got := sh.run(line); !strings.Contains(got, "denied") &&
+			!strings.Contains(got, "No such file") && !strings.Contains(got, "Read-only") {
 			t.Errorf("%s is open: %s", line, got)
 		}
 	}
@@ -346,7 +372,8 @@ func TestConfinedOpens(t *testing.T) {
 	if err := outer(); err != nil {
 		t.Error(err)
 	}
-	is("echo 3 >"+other+"/in/f; cat "+other+"/in/f; ls "+other, "3\nin\n") // what was opened by itself stays
+	// what was opened by itself stays
+	is("echo 3 >"+other+"/in/f; cat "+other+"/in/f; ls "+other, "3\nin\n")
 	if err := inner(); err != nil {
 		t.Error(err)
 	}
@@ -428,7 +455,8 @@ func TestConfinedCoverAfterReplacement(t *testing.T) {
 		}
 	}
 	until(t, "the new files are held", func() bool {
-		return strings.Contains(sh.run("cat .env"), "denied") && strings.Contains(sh.run("echo x >.envrc"), "Read-only")
+		return strings.Contains(sh.run("cat .env"), "denied") &&
+			strings.Contains(sh.run("echo x >.envrc"), "Read-only")
 	})
 	// What a folder covers stays so.
 	if got := sh.run("cat notes .envrc"); got != "notessaved anew" {
@@ -450,7 +478,8 @@ func TestConfinedInConfined(t *testing.T) {
 	cmd := c.command("")
 	var out bytes.Buffer
 	cmd.Args, cmd.Output = []string{self, "-test.run=^TestConfinedPlaces$", "-test.v"}, &out
-	if exit, err := Run(t.Context(), cmd); err != nil || exit.Code != 0 || !strings.Contains(out.String(), "nothing can be confined here, and nothing is started") {
+	if exit, err := Run(t.Context(), cmd); err != nil || exit.Code != 0 ||
+		!strings.Contains(out.String(), "nothing can be confined here, and nothing is started") {
 		t.Errorf("%v, %v: %s", exit, err, out.String())
 	}
 }
@@ -470,10 +499,13 @@ func TestConfinedWithoutRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^TestConfined", "-test.v")
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") }), "TMPDIR="+dir, "CONCEALED=1")
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "TMPDIR=")
+	}), "TMPDIR="+dir, "CONCEALED=1")
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1000, Gid: 1000}}
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestConfinedPlaces") && Confines() == nil {
+	if out, err := cmd.CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "--- PASS: TestConfinedPlaces") && Confines() == nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -533,7 +565,11 @@ func benchCell(b *testing.B) *Confinement {
 	if err := Confines(); err != nil {
 		b.Skip(err)
 	}
-	c := &Confinement{Private: b.TempDir(), Links: map[string]string{}, Places: []Place{{Path: b.TempDir(), Access: Writable}}}
+	c := &Confinement{
+		Private: b.TempDir(),
+		Links:   map[string]string{},
+		Places:  []Place{{Path: b.TempDir(), Access: Writable}},
+	}
 	for _, top := range []string{"/usr", "/etc", "/lib", "/lib64"} {
 		if to, err := os.Readlink(top); err == nil {
 			c.Links[top] = to

@@ -33,7 +33,12 @@ func beServer() {
 	}
 	silence, _ := time.ParseDuration(os.Getenv("SILENCE")) // not given: the default
 	grace, _ := time.ParseDuration(os.Getenv("GRACE"))
-	command := Command{Args: []string{"sh", "-c", os.Getenv("SCRIPT")}, Env: os.Environ(), Grace: grace, silence: silence}
+	command := Command{
+		Args:    []string{"sh", "-c", os.Getenv("SCRIPT")},
+		Env:     os.Environ(),
+		Grace:   grace,
+		silence: silence,
+	}
 	ready := make(chan struct{})
 	if os.Getenv("LOUD") != "" {
 		command.Output = afterwards{ready}
@@ -94,9 +99,14 @@ func serve(t *testing.T, script string, env ...string) *served {
 func serveAs(t *testing.T, who *syscall.Credential, script string, env ...string) *served {
 	t.Helper()
 	started := filepath.Join(t.TempDir(), "started")
-	s := &served{t: t, cmd: exec.Command("/proc/self/exe"), mark: fmt.Sprintf("600.%d%d", os.Getpid(), time.Now().UnixNano())}
+	s := &served{
+		t:    t,
+		cmd:  exec.Command("/proc/self/exe"),
+		mark: fmt.Sprintf("600.%d%d", os.Getpid(), time.Now().UnixNano()),
+	}
 	s.cmd.Args = []string{"server"}
-	s.cmd.Env = append(os.Environ(), "GO="+started, "SCRIPT="+strings.ReplaceAll(script, "MARK", s.mark))
+	s.cmd.Env = append(os.Environ(), "GO="+started, "SCRIPT="+
+		strings.ReplaceAll(script, "MARK", s.mark))
 	for _, kv := range env {
 		s.cmd.Env = append(s.cmd.Env, strings.ReplaceAll(kv, "MARK", s.mark))
 	}
@@ -190,14 +200,18 @@ var hostile = map[string]struct {
 	script string
 	least  int
 }{
-	"it stops its helper":                    {hostileFamily + `kill -STOP $PPID; sleep MARK`, 5},
-	"it stops its helper at once":            {`kill -STOP $PPID; setsid sleep MARK & sleep MARK`, 0},
-	"it stops its helper and ends":           {hostileFamily + `kill -STOP $PPID`, 4},
-	"it stops its helper again and again":    {hostileFamily + `trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done`, 4},
-	"it stops its helper when asked to end":  {hostileFamily + `trap 'kill -STOP $PPID' TERM; while :; do sleep 0.01; done`, 4},
-	"it kills its helper from elsewhere":     {hostileFamily + `export HELPER=$PPID; setsid sh -c 'kill -9 $HELPER; sleep MARK' & sleep MARK`, untilKilled},
-	"it freezes itself":                      {hostileFamily + `trap '' TERM; kill -STOP $$`, 4},
-	"it freezes itself whenever it wakes up": {hostileFamily + `trap 'kill -STOP $$' TERM CONT; while :; do kill -STOP $$; done`, 4},
+	"it stops its helper":          {hostileFamily + `kill -STOP $PPID; sleep MARK`, 5},
+	"it stops its helper at once":  {`kill -STOP $PPID; setsid sleep MARK & sleep MARK`, 0},
+	"it stops its helper and ends": {hostileFamily + `kill -STOP $PPID`, 4},
+	"it stops its helper again and again": {hostileFamily +
+		`trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done`, 4},
+	"it stops its helper when asked to end": {hostileFamily +
+		`trap 'kill -STOP $PPID' TERM; while :; do sleep 0.01; done`, 4},
+	"it kills its helper from elsewhere": {hostileFamily +
+		`export HELPER=$PPID; setsid sh -c 'kill -9 $HELPER; sleep MARK' & sleep MARK`, untilKilled},
+	"it freezes itself": {hostileFamily + `trap '' TERM; kill -STOP $$`, 4},
+	"it freezes itself whenever it wakes up": {hostileFamily +
+		`trap 'kill -STOP $$' TERM CONT; while :; do kill -STOP $$; done`, 4},
 }
 
 // untilKilled waits for the end of the helper instead: what it leaves has none to
@@ -267,7 +281,10 @@ func TestThreat79HelpersAreGivenTheDefaultSilence(t *testing.T) {
 func TestThreat79KilledServerOfAStoppedHelper(t *testing.T) {
 	s := serve(t, hostileFamily+`kill -STOP $PPID; sleep MARK`, "SILENCE=10m")
 	s.await(5, s.mark)
-	until(t, "the helper is stopped", func() bool { p, ok := look(s.helper.pid); return ok && p.stopped })
+	until(t, "the helper is stopped", func() bool {
+		p, ok := look(s.helper.pid)
+		return ok && p.stopped
+	})
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -289,13 +306,16 @@ func TestDetachedProgramsAreNotEnded(t *testing.T) {
 		t.Error("a program that is the user's was ended")
 	}
 	detached[0].signal(syscall.SIGKILL)
-	until(t, "the detached program and its detacher are gone", func() bool { return s.tell("children") == "children 0" })
+	until(t, "the detached program and its detacher are gone", func() bool {
+		return s.tell("children") == "children 0"
+	})
 }
 
 // A process outside of the tree holds the command's output.
 func TestPipesEndWithTheTree(t *testing.T) {
 	child := start(t, Command{Args: []string{"sh", "-c", "echo hello; exec sleep 600"}, Pipes: true})
-	held, err := os.OpenFile(filepath.Join("/proc", fmt.Sprint(child.PID()), "fd", "1"), os.O_WRONLY, 0)
+	held, err := os.OpenFile(filepath.Join("/proc", fmt.Sprint(child.PID()), "fd", "1"), os.O_WRONLY,
+		0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +356,8 @@ func TestThreat84ParentOfTheDetachedIsConcealed(t *testing.T) {
 		all, _ := processes()
 		i := slices.IndexFunc(all, func(p process) bool {
 			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
-			return strings.HasPrefix(string(line), detacherName+"\x00") && strings.Contains(string(line), s.mark)
+			return strings.HasPrefix(string(line), detacherName+"\x00") &&
+				strings.Contains(string(line), s.mark)
 		})
 		if i < 0 {
 			return false

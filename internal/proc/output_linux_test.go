@@ -11,7 +11,8 @@ import (
 // What a command wrote is read however late its reader comes to it: a busy machine runs
 // the helper to its end before it runs the goroutine that reads.
 func TestOutputIsReadLate(t *testing.T) {
-	for name, finished := range map[string]bool{"the tree has ended": false, "the command, then the tree": true} {
+	for name, finished := range map[string]bool{"the tree has ended": false,
+		"the command, then the tree": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, w, err := os.Pipe()

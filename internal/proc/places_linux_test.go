@@ -10,7 +10,8 @@ import (
 // What a tree has is read back from the kernel: what it was given, what was opened, and what it has
 // again afterwards.
 func TestConfinedPlacesAreReadBack(t *testing.T) {
-	c := newCell(t, "a b/x", ".env", ".git/config", ".git/hooks/pre-commit", "secrets/k", "cache/there")
+	c := newCell(t, "a b/x", ".env", ".git/config", ".git/hooks/pre-commit", "secrets/k",
+		"cache/there")
 	outside := realTemp(t)
 	c.hold(Pinned, ".git")
 	c.hold(Frozen, ".git/config", ".git/hooks", "a b", "not/there")
@@ -43,10 +44,12 @@ func TestConfinedPlacesAreReadBack(t *testing.T) {
 	want("at first", Pinned, ".git")
 	want("at first", Frozen, ".git/config", ".git/hooks", "a b")
 	want("at first", Covered, ".env", "secrets")
-	if got := shown(Readable); !slices.Contains(got, "/usr") || !slices.Contains(got, "") || slices.Contains(got, "/srv/missing") {
+	if got := shown(Readable); !slices.Contains(got, "/usr") || !slices.Contains(got, "") ||
+		slices.Contains(got, "/srv/missing") {
 		t.Errorf("it reads %q", got)
 	}
-	ends := []func() error{sh.open(c.work+"/secrets", Writable), sh.open(c.work+"/.env", Readable), sh.open(outside, Writable)}
+	ends := []func() error{sh.open(c.work+"/secrets", Writable), sh.open(c.work+"/.env", Readable),
+		sh.open(outside, Writable)}
 	want("opened", Covered)
 	want("opened", Frozen, ".env", ".git/config", ".git/hooks", "a b")
 	want("opened", Writable, c.work, "")

@@ -54,13 +54,21 @@ func TestExit(t *testing.T) {
 // Run returns how a command ended, and stops one whose context ends.
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	exit, err := Run(t.Context(), Command{Args: []string{"sh", "-c", "echo said; exit 3"}, Env: os.Environ(), Output: &out})
+	exit, err := Run(t.Context(), Command{
+		Args:   []string{"sh", "-c", "echo said; exit 3"},
+		Env:    os.Environ(),
+		Output: &out,
+	})
 	if err != nil || exit.Code != 3 || out.String() != "said\n" {
 		t.Errorf("%+v, %v, it printed %q", exit, err, out.String())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	stopping := writer(cancel) // once it runs
-	if _, err := Run(ctx, Command{Args: []string{"sh", "-c", "echo runs; sleep 600"}, Env: os.Environ(), Output: stopping}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, Command{
+		Args:   []string{"sh", "-c", "echo runs; sleep 600"},
+		Env:    os.Environ(),
+		Output: stopping,
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped, it returns %v", err)
 	}
 }
@@ -111,11 +119,16 @@ func TestDirAndRelativeProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "here"), []byte("#!/bin/sh\npwd -P\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "here"), []byte("#!/bin/sh\npwd -P\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := start(t, Command{Args: []string{"./here"}, Dir: dir, Output: &out}).Wait(); err != nil {
+	if _, err := start(t, Command{
+		Args:   []string{"./here"},
+		Dir:    dir,
+		Output: &out,
+	}).Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if out.String() != dir+"\n" {
@@ -125,11 +138,16 @@ func TestDirAndRelativeProgram(t *testing.T) {
 
 func TestPathOfTheGivenEnvironment(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "only-here"), []byte("#!/bin/sh\necho found\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "only-here"), []byte("#!/bin/sh\necho found\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	c := Command{Args: []string{"only-here"}, Env: []string{"PATH=/nowhere", "PATH=.:" + dir}, Output: &out}
+	c := Command{
+		Args:   []string{"only-here"},
+		Env:    []string{"PATH=/nowhere", "PATH=.:" + dir},
+		Output: &out,
+	}
 	if _, err := start(t, c).Wait(); err != nil || out.String() != "found\n" {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
@@ -152,14 +170,18 @@ func TestStartErrors(t *testing.T) {
 		c    Command
 		want string
 	}{
-		"no name":       {Command{}, "no name given"},
-		"missing":       {Command{Args: []string{"no-such-program-x"}}, "start no-such-program-x: program not found in "},
-		"missing path":  {Command{Args: []string{dir + "/nope"}}, dir + "/nope: program not found"},
-		"not for us":    {Command{Args: []string{write("plain", "x", 0o644)}}, "may not be executed"},
-		"interpreter":   {Command{Args: []string{write("odd", "#!/no/such/thing\n", 0o755)}}, "or the interpreter its first line names"},
-		"not a program": {Command{Args: []string{write("text", "hello", 0o755)}}, "is not a program of this system"},
-		"directory":     {Command{Args: []string{"sh"}, Dir: dir + "/nope"}, "the directory " + dir + "/nope is not there"},
-		"too long":      {Command{Args: []string{"sh", "-c", strings.Repeat("x", 4<<20)}}, "too long"},
+		"no name": {Command{}, "no name given"},
+		"missing": {Command{Args: []string{"no-such-program-x"}},
+			"start no-such-program-x: program not found in "},
+		"missing path": {Command{Args: []string{dir + "/nope"}}, dir + "/nope: program not found"},
+		"not for us":   {Command{Args: []string{write("plain", "x", 0o644)}}, "may not be executed"},
+		"interpreter": {Command{Args: []string{write("odd", "#!/no/such/thing\n", 0o755)}},
+			"or the interpreter its first line names"},
+		"not a program": {Command{Args: []string{write("text", "hello", 0o755)}},
+			"is not a program of this system"},
+		"directory": {Command{Args: []string{"sh"}, Dir: dir + "/nope"}, "the directory " + dir +
+			"/nope is not there"},
+		"too long": {Command{Args: []string{"sh", "-c", strings.Repeat("x", 4<<20)}}, "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			child, err := Start(test.c)
@@ -222,7 +244,8 @@ func (w *brokenWriter) Write([]byte) (int, error) {
 
 func TestOutputError(t *testing.T) {
 	w := &brokenWriter{}
-	exit, err := start(t, Command{Args: []string{"sh", "-c", "for i in 1 2 3; do echo line; sleep 0.01; done; exit 4"}, Output: w}).Wait()
+	exit, err := start(t, Command{Args: []string{"sh", "-c",
+		"for i in 1 2 3; do echo line; sleep 0.01; done; exit 4"}, Output: w}).Wait()
 	if err == nil || err.Error() != "full" || exit.Code != 4 || w.writes != 1 {
 		t.Errorf("%+v, %v after %d writes", exit, err, w.writes)
 	}
@@ -231,7 +254,8 @@ func TestOutputError(t *testing.T) {
 func TestWithoutMain(t *testing.T) {
 	ready.Store(false)
 	defer ready.Store(true)
-	if _, err := Start(Command{Args: []string{"true"}}); err == nil || !strings.Contains(err.Error(), "call Main") {
+	if _, err := Start(Command{Args: []string{"true"}}); err == nil ||
+		!strings.Contains(err.Error(), "call Main") {
 		t.Errorf("got %v", err)
 	}
 }

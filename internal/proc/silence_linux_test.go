@@ -15,7 +15,12 @@ const manySilences = 10
 // A helper that hears from its server does not end anything.
 func TestHelperThatHearsItsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &keeper{enc: gob.NewEncoder(io.Discard), silence: defaultSilence, orders: make(chan order), empty: make(chan struct{})}
+		k := &keeper{
+			enc:     gob.NewEncoder(io.Discard),
+			silence: defaultSilence,
+			orders:  make(chan order),
+			empty:   make(chan struct{}),
+		}
 		ended := make(chan int)
 		go func() { ended <- k.run() }()
 		for range manySilences * beatsPerSilence {
@@ -43,8 +48,15 @@ func TestServerBeats(t *testing.T) {
 	defer ours.Close()
 	defer theirs.Close()
 	synctest.Test(t, func(t *testing.T) {
-		s := &tree{beat: defaultSilence / beatsPerSilence, conn: ours, enc: gob.NewEncoder(ours), gone: make(chan struct{}), ending: make(chan struct{}), taken: make(chan struct{}),
-			started: make(chan struct{})}
+		s := &tree{
+			beat:    defaultSilence / beatsPerSilence,
+			conn:    ours,
+			enc:     gob.NewEncoder(ours),
+			gone:    make(chan struct{}),
+			ending:  make(chan struct{}),
+			taken:   make(chan struct{}),
+			started: make(chan struct{}),
+		}
 		s.self, _ = look(helper.Process.Pid)
 		watched := make(chan struct{})
 		go func() { s.watch(); close(watched) }()
@@ -71,7 +83,8 @@ func TestServerBeats(t *testing.T) {
 		close(s.gone)
 		<-watched
 	})
-	if state, err := helper.Process.Wait(); err != nil || state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+	if state, err := helper.Process.Wait(); err != nil ||
+		state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("the helper that does not answer ended with %v, %v", state, err)
 	}
 }

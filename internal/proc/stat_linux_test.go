@@ -5,7 +5,8 @@ import "testing"
 func TestParseStat(t *testing.T) {
 	line := "42 (a) S ) b) Z 7 8 9 0 -1 4194560 106 0 0 0 0 0 0 0 20 0 1 0 12345 2621440 228\n"
 	p, ok := parseStat(42, []byte(line))
-	if want := (process{identity: identity{42, 12345}, parent: 7, session: 9, zombie: true}); !ok || p != want {
+	if want := (process{identity: identity{42, 12345}, parent: 7, session: 9, zombie: true}); !ok ||
+		p != want {
 		t.Errorf("got %+v, %v", p, ok)
 	}
 }

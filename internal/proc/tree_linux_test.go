@@ -88,7 +88,8 @@ func TestStopEndsTheWholeTree(t *testing.T) {
 
 func TestStopLetsTheGracefulEndThemselves(t *testing.T) {
 	var out bytes.Buffer
-	child := start(t, Command{Args: []string{"sh", "-c", `trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done`},
+	child := start(t, Command{Args: []string{"sh", "-c",
+		`trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done`},
 		Output: &out, Grace: 1e12})
 	members(t, child, 2) // it sleeps: the trap is set
 	if _, err := child.Stop(context.Background()); err != nil {
@@ -125,7 +126,8 @@ func TestStopWithoutPatience(t *testing.T) {
 }
 
 func TestStopWhileItForks(t *testing.T) {
-	child := start(t, Command{Args: []string{"sh", "-c", `trap '' TERM; while :; do (setsid sh -c 'sleep 600 & sleep 600' &); done`},
+	child := start(t, Command{Args: []string{"sh", "-c",
+		`trap '' TERM; while :; do (setsid sh -c 'sleep 600 & sleep 600' &); done`},
 		Env: os.Environ(), Grace: 1e6})
 	list := members(t, child, 20)
 	if _, err := child.Stop(context.Background()); err != nil {
@@ -176,7 +178,10 @@ func TestLeftRunning(t *testing.T) {
 // The pipe is full when the command ends and stays open: all of it is read.
 func TestAllOutputOfTheCommand(t *testing.T) {
 	var out bytes.Buffer
-	child := start(t, Command{Args: []string{"sh", "-c", `sleep 600 & head -c 3000000 /dev/zero`}, Output: &out})
+	child := start(t, Command{
+		Args:   []string{"sh", "-c", `sleep 600 & head -c 3000000 /dev/zero`},
+		Output: &out,
+	})
 	if _, err := child.Wait(); err != nil || out.Len() != 3000000 {
 		t.Errorf("%d bytes, %v", out.Len(), err)
 	}
@@ -197,16 +202,19 @@ func TestOnlyThreeFiles(t *testing.T) {
 	}
 	got, _ = shell(t, `cat /proc/self/fdinfo/1`)
 	var pos, flags int
-	if _, err := fmt.Sscanf(got, "pos: %d\nflags: %o", &pos, &flags); err != nil || flags&unix.O_NONBLOCK != 0 {
+	if _, err := fmt.Sscanf(got, "pos: %d\nflags: %o", &pos, &flags); err != nil ||
+		flags&unix.O_NONBLOCK != 0 {
 		t.Errorf("its output does not block: %q, %v", got, err)
 	}
 }
 
 func TestOwnSessionAndCleanSignals(t *testing.T) {
-	got, _ := shell(t, `set -- $(cat /proc/self/stat); echo $6; grep -E 'Sig(Blk|Ign)' /proc/self/status`)
+	got, _ := shell(t,
+		`set -- $(cat /proc/self/stat); echo $6; grep -E 'Sig(Blk|Ign)' /proc/self/status`)
 	var session int
 	var blocked, ignored uint64
-	if _, err := fmt.Sscanf(got, "%d\nSigBlk:\t%x\nSigIgn:\t%x", &session, &blocked, &ignored); err != nil {
+	if _, err := fmt.Sscanf(got, "%d\nSigBlk:\t%x\nSigIgn:\t%x", &session, &blocked,
+		&ignored); err != nil {
 		t.Fatalf("%q: %v", got, err)
 	}
 	if ours, _ := unix.Getsid(0); session == ours {
@@ -250,7 +258,8 @@ func TestNoZombies(t *testing.T) {
 }
 
 func TestHelperKilledByItsCommand(t *testing.T) {
-	child := start(t, Command{Args: []string{"sh", "-c", `sleep 600 & read go; kill -9 $PPID; sleep 600`}, Pipes: true})
+	child := start(t, Command{Args: []string{"sh", "-c",
+		`sleep 600 & read go; kill -9 $PPID; sleep 600`}, Pipes: true})
 	list := members(t, child, 2)
 	fmt.Fprintln(child.Stdin())
 	if _, err := child.Wait(); err == nil {

@@ -21,7 +21,8 @@ func TestLinesOfAnAttachment(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"0", "-3", "9-7", "7,", ",7", "7,7", "5-9,8", "9,3", "a", "1-2-3", "5-"} {
+	for _, text := range []string{"0", "-3", "9-7", "7,", ",7", "7,7", "5-9,8", "9,3", "a", "1-2-3",
+		"5-"} {
 		if got, err := parseLines(text); !errors.Is(err, eventlog.ErrInvalid) {
 			t.Errorf("%q was taken for %v, %v", text, got, err)
 		}
@@ -35,14 +36,17 @@ func TestAttachedLinesAreThere(t *testing.T) {
 		first, count int
 		ok           bool
 	}{
-		{"", 1, 0, true}, {"", 1, 21, true}, {"1-21", 1, 21, true}, {"21", 1, 21, true}, {"100-120", 100, 21, true},
-		{"40-60", 1, 21, false}, {"20-22", 1, 21, false}, {"3,22", 1, 21, false}, {"1", 1, 0, false}, {"1-10", 100, 21, false}, {"120-121", 100, 21, false},
+		{"", 1, 0, true}, {"", 1, 21, true}, {"1-21", 1, 21, true}, {"21", 1, 21, true},
+		{"100-120", 100, 21, true},
+		{"40-60", 1, 21, false}, {"20-22", 1, 21, false}, {"3,22", 1, 21, false}, {"1", 1, 0, false},
+		{"1-10", 100, 21, false}, {"120-121", 100, 21, false},
 	} {
 		ranges, err := parseLines(c.lines)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := lastLine(ranges, c.first, c.count); (err == nil) != c.ok || err != nil && !errors.Is(err, eventlog.ErrInvalid) {
+		if err := lastLine(ranges, c.first, c.count); (err == nil) != c.ok || err != nil &&
+			!errors.Is(err, eventlog.ErrInvalid) {
 			t.Errorf("lines %q of %d from %d: %v", c.lines, c.count, c.first, err)
 		}
 	}

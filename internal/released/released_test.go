@@ -35,7 +35,8 @@ func TestTools(t *testing.T) {
 		t.Fatalf("there is no tool %s", tool)
 		return agent.Result{}
 	}
-	if r := call(released.ReadOutput, `{}`); r.Type != agent.Failed || r.Kind != event.KindDenied || !strings.Contains(r.TextForModel, "ot released by the user") {
+	if r := call(released.ReadOutput, `{}`); r.Type != agent.Failed || r.Kind != event.KindDenied ||
+		!strings.Contains(r.TextForModel, "ot released by the user") {
 		t.Errorf("before anything was released: %+v", r)
 	}
 	for range 21 {
@@ -44,7 +45,8 @@ func TestTools(t *testing.T) {
 	if n := s.Add("go test", []byte("ok a\nFAIL b\n")); n != 22 {
 		t.Errorf("the number is %d", n)
 	}
-	for args, want := range map[string]string{`{}`: "ok a\nFAIL b\n", `{"output":"22","lines":"2"}`: "FAIL b\n", `{"output":"3"}`: "old\n"} {
+	for args, want := range map[string]string{`{}`: "ok a\nFAIL b\n",
+		`{"output":"22","lines":"2"}`: "FAIL b\n", `{"output":"3"}`: "old\n"} {
 		if r := call(released.ReadOutput, args); r.Type != agent.Success || r.TextForModel != want {
 			t.Errorf("%s returns %+v", args, r)
 		}
@@ -52,7 +54,8 @@ func TestTools(t *testing.T) {
 	if r := call(released.SearchOutput, `{"pattern":"^F"}`); r.TextForModel != "2:FAIL b\n" {
 		t.Errorf("a search returns %+v", r)
 	}
-	for args, kind := range map[string]event.ErrorKind{`{"output":"2"}`: event.KindDenied, `{"lines":"9-8"}`: event.KindBadArguments} {
+	for args, kind := range map[string]event.ErrorKind{`{"output":"2"}`: event.KindDenied,
+		`{"lines":"9-8"}`: event.KindBadArguments} {
 		if r := call(released.ReadOutput, args); r.Kind != kind {
 			t.Errorf("%s returns %+v", args, r)
 		}

@@ -23,9 +23,13 @@ func TestQuoted(t *testing.T) {
 // A path in an attribute is exact, and no character of it is raw that cannot be seen.
 func TestExactAttributes(t *testing.T) {
 	const path = "a\x1b\u202e\u200b\n\"<+.go"
-	z := html.NewTokenizer(strings.NewReader(string(Places("main.go:7", func(string) (string, bool) { return path, true }))))
+	z := html.NewTokenizer(strings.NewReader(string(Places("main.go:7", func(string) (string, bool) {
+		return path, true
+	}))))
 	z.Next()
-	if raw := string(z.Raw()); strings.ContainsFunc(raw, func(r rune) bool { return r != ' ' && hidden(r) }) {
+	if raw := string(z.Raw()); strings.ContainsFunc(raw, func(r rune) bool {
+		return r != ' ' && hidden(r)
+	}) {
 		t.Errorf("a raw character in %q", raw)
 	}
 	if a := z.Token().Attr; len(a) != 4 || a[2].Key != "data-path" || a[2].Val != path {

@@ -22,8 +22,10 @@ func (s signed) Info(ctx context.Context) agent.Info {
 
 // The list of agents says who is signed in, which the picker shows.
 func TestAccountIsListed(t *testing.T) {
-	h := newHouseOn(t, storetest.NewMemory(), signed{offline.New(offline.Config{Path: os.Getenv("PATH")})})
-	if res, body := h.do("GET", "/api/backends", ""); res.StatusCode != 200 || !strings.Contains(body, `"account":"octocat"`) {
+	h := newHouseOn(t, storetest.NewMemory(),
+		signed{offline.New(offline.Config{Path: os.Getenv("PATH")})})
+	if res, body := h.do("GET", "/api/backends", ""); res.StatusCode != 200 ||
+		!strings.Contains(body, `"account":"octocat"`) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 }

@@ -15,7 +15,8 @@ func TestShownAgainSaysWhatChanged(t *testing.T) {
 	id, path := h.session(t)
 	show := func() string {
 		t.Helper()
-		if res, body := h.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"list.txt"}}`); res.StatusCode != 200 {
+		if res, body := h.do("POST", path+"/display",
+			`{"tool":"render_file_contents","arguments":{"path":"list.txt"}}`); res.StatusCode != 200 {
 			t.Fatalf("%d %s", res.StatusCode, body)
 		}
 		_, page := h.do("GET", "/sessions/"+id, "")
@@ -30,7 +31,8 @@ func TestShownAgainSaysWhatChanged(t *testing.T) {
 	h.file("list.txt", "one\n2\nthree\nfour\nfive\n")
 	h.outputs.DeleteSession(id)
 	page := show()
-	for _, want := range []string{"<b>Changed</b> since it was shown at ", "3 lines new or different, 1 line gone.", `data-changed="2 4-5"`} {
+	for _, want := range []string{"<b>Changed</b> since it was shown at ",
+		"3 lines new or different, 1 line gone.", `data-changed="2 4-5"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -49,10 +51,12 @@ func TestPageHasWhatWasAnswered(t *testing.T) {
 			for i := range 5 {
 				name := fmt.Sprintf("shown-%d-%d.txt", s, i)
 				h.file(name, "one\n")
-				if res, body := h.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"`+name+`"}}`); res.StatusCode != 200 {
+				if res, body := h.do("POST", path+"/display",
+					`{"tool":"render_file_contents","arguments":{"path":"`+name+`"}}`); res.StatusCode != 200 {
 					t.Errorf("%d %s", res.StatusCode, body)
 				}
-				if res, page := h.do("GET", "/sessions/"+id, ""); res.StatusCode != 200 || !strings.Contains(page, name) {
+				if res, page := h.do("GET", "/sessions/"+id, ""); res.StatusCode != 200 ||
+					!strings.Contains(page, name) {
 					t.Errorf("%d: the page lacks %s, which was shown before it", res.StatusCode, name)
 				}
 			}

@@ -18,7 +18,8 @@ import (
 func (h *house) git(args ...string) string {
 	h.t.Helper()
 	var out bytes.Buffer
-	child, err := proc.Start(proc.Command{Args: append([]string{"git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "core.autocrlf=false"}, args...),
+	child, err := proc.Start(proc.Command{Args: append([]string{"git", "-c", "user.name=a", "-c",
+		"user.email=a@example.com", "-c", "core.autocrlf=false"}, args...),
 		Dir: h.workspace, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull), Output: &out})
 	if err != nil {
 		h.t.Fatal(err)
@@ -53,7 +54,8 @@ func (h *house) changes(t *testing.T, session string) (list []changed, note stri
 func TestSessionChanges(t *testing.T) {
 	h := newHouse(t)
 	text := strings.Repeat("a line of a file\n", 10)
-	for name, content := range map[string]string{"main.go": "package main\n\nfunc old() {}\n", "gone.txt": "1\n2\n", "old name.txt": text, "bin": "a\x00b", ".env": "A=1\n"} {
+	for name, content := range map[string]string{"main.go": "package main\n\nfunc old() {}\n",
+		"gone.txt": "1\n2\n", "old name.txt": text, "bin": "a\x00b", ".env": "A=1\n"} {
 		h.file(name, content)
 	}
 	h.git("init", "-q")
@@ -106,17 +108,20 @@ func TestSessionChanges(t *testing.T) {
 			t.Fatalf("%s: %s", c.args, body)
 		}
 		res, rows := h.do("GET", "/api/outputs/"+m[1]+"?format=html&view=default", "")
-		if res.Header.Get("Webchat-View") != "diff" || res.Header.Get("Webchat-Added") != c.added || res.Header.Get("Webchat-Removed") != c.removed {
+		if res.Header.Get("Webchat-View") != "diff" || res.Header.Get("Webchat-Added") != c.added ||
+			res.Header.Get("Webchat-Removed") != c.removed {
 			t.Errorf("%s: %v", c.args, res.Header)
 		}
-		if plain := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(rows, ""); !strings.Contains(plain, c.line) {
+		if plain := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(rows, ""); !strings.Contains(plain,
+			c.line) {
 			t.Errorf("%s: %s", c.args, plain)
 		}
 	}
 	if n := strings.Count(h.text(t, session+"/outputs"), `"toolCallId"`); n != 4 {
 		t.Errorf("%d outputs are listed, want one for each display", n)
 	}
-	if events := h.text(t, session+"/events?limit=1000"); strings.Contains(events, `"turn.start"`) || strings.Contains(events, "func now") {
+	if events := h.text(t, session+"/events?limit=1000"); strings.Contains(events, `"turn.start"`) ||
+		strings.Contains(events, "func now") {
 		t.Error("looking at changes began a turn, or is in the log")
 	}
 	for _, c := range []struct{ args, says string }{
@@ -125,11 +130,14 @@ func TestSessionChanges(t *testing.T) {
 		{`{"path":"../x"}`, "not a path from the top of the workspace"},
 		{`{"path":"main.go","from":"../../etc/passwd"}`, "not a path from the top of the workspace"},
 	} {
-		if res, body := h.do("POST", session+"/display", `{"tool":"show_change","arguments":`+c.args+`}`); res.StatusCode != 422 || !strings.Contains(body, c.says) {
+		if res, body := h.do("POST", session+"/display", `{"tool":"show_change","arguments":`+c.args+
+			`}`); res.StatusCode != 422 || !strings.Contains(body, c.says) {
 			t.Errorf("%s: %d %s", c.args, res.StatusCode, body)
 		}
 	}
-	if _, body := h.do("POST", session+"/display", `{"tool":"show_change","arguments":{"path":".env"},"preview":true}`); !strings.Contains(body, `"sensitive":true`) {
+	if _, body := h.do("POST", session+"/display",
+		`{"tool":"show_change","arguments":{"path":".env"},"preview":true}`); !strings.Contains(body,
+		`"sensitive":true`) {
 		t.Errorf("a look at a file that may hold secrets: %s", body)
 	}
 
@@ -138,7 +146,9 @@ func TestSessionChanges(t *testing.T) {
 	if strings.Contains(text, "A=2") || !strings.Contains(text, "# .env: modified, not compared\n") {
 		t.Errorf("the diff of a file that may hold secrets: %s", text)
 	}
-	text = regexp.MustCompile(`(?m)^diff --git a/bin [^\n]*\n(?:Binary[^\n]*\n)?`).ReplaceAllString(text, "") // which cannot be applied
+	// which cannot be applied
+	text = regexp.MustCompile(`(?m)^diff --git a/bin [^\n]*\n(?:Binary[^\n]*\n)?`).ReplaceAllString(
+		text, "")
 	if err := os.WriteFile(diff, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -158,13 +168,17 @@ func TestSessionChangesRunNothing(t *testing.T) {
 	h.git("commit", "-qm", "x")
 	_, session := h.session(t)
 	ran := filepath.Join(t.TempDir(), "ran")
-	for _, name := range []string{"core.fsmonitor", "core.editor", "core.pager", "core.sshCommand", "core.askPass", "core.alternateRefsCommand", "filter.x.clean", "filter.x.smudge", "filter.x.process",
-		"diff.external", "diff.x.textconv", "diff.x.command", "pager.cat-file", "credential.helper", "alias.cat-file", "gpg.program"} {
+	for _, name := range []string{"core.fsmonitor", "core.editor", "core.pager", "core.sshCommand",
+		"core.askPass", "core.alternateRefsCommand", "filter.x.clean", "filter.x.smudge",
+		"filter.x.process",
+		"diff.external", "diff.x.textconv", "diff.x.command", "pager.cat-file", "credential.helper",
+		"alias.cat-file", "gpg.program"} {
 		h.git("config", name, "touch "+ran+"; cat")
 	}
 	h.git("config", "filter.x.required", "true")
 	h.file(".gitattributes", "* filter=x diff=x\n")
-	for _, hook := range []string{"fsmonitor-watchman", "post-index-change", "pre-commit", "post-checkout"} {
+	for _, hook := range []string{"fsmonitor-watchman", "post-index-change", "pre-commit",
+		"post-checkout"} {
 		h.file(".git/hooks/"+hook, "#!/bin/sh\ntouch "+ran+"\n")
 		if err := os.Chmod(filepath.Join(h.workspace, ".git/hooks", hook), 0o755); err != nil {
 			t.Fatal(err)
@@ -175,7 +189,8 @@ func TestSessionChangesRunNothing(t *testing.T) {
 	if len(list) != 2 || list[1].Path != "a.txt" || list[1].Added != 1 {
 		t.Errorf("changed: %+v, %q", list, note)
 	}
-	if res, body := h.do("POST", session+"/display", `{"tool":"show_change","arguments":{"path":"a.txt"}}`); res.StatusCode != 200 {
+	if res, body := h.do("POST", session+"/display",
+		`{"tool":"show_change","arguments":{"path":"a.txt"}}`); res.StatusCode != 200 {
 		t.Error(body)
 	}
 	h.text(t, session+"/changes?format=diff")

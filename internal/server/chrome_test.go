@@ -28,8 +28,10 @@ func TestPageOfNoSession(t *testing.T) {
 
 func TestWhoAnswersAnEmptyPage(t *testing.T) {
 	_, body := newHouse(t).do("GET", "/", "")
-	want(t, body, `<span class="backend" hidden><span id="pick-backend">offline</span> · </span><span id="pick-model">No model</span>`, `data-no-model="offline"`,
-		"Connect a model", "npm install -g @github/copilot", "Name a file to see it, or start with ! to run a command")
+	want(t, body,
+		`<span class="backend" hidden><span id="pick-backend">offline</span> · </span><span id="pick-model">No model</span>`, `data-no-model="offline"`,
+		"Connect a model", "npm install -g @github/copilot",
+		"Name a file to see it, or start with ! to run a command")
 }
 
 func TestLooksMakeNoSessionThatIsListed(t *testing.T) {
@@ -42,7 +44,8 @@ func TestLooksMakeNoSessionThatIsListed(t *testing.T) {
 	if _, rows := h.do("GET", "/sessions", ""); strings.Contains(rows, s.ID) {
 		t.Error("a session in which nothing was said or kept is listed")
 	}
-	h.do("POST", "/api/sessions/"+s.ID+"/display", `{"tool":"run_and_display","arguments":{"command":"echo"}}`)
+	h.do("POST", "/api/sessions/"+s.ID+"/display",
+		`{"tool":"run_and_display","arguments":{"command":"echo"}}`)
 	_, rows := h.do("GET", "/sessions", "")
 	_, page := h.do("GET", "/sessions/"+s.ID, "")
 	for _, html := range []string{rows, page} {

@@ -94,7 +94,8 @@ func TestGrantsAreGivenAndTakenBack(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"decision":"allow","grant":"gnone","scope":"session"}`:                  `has no grant \"gnone\"`,
 		`{"decision":"allow","grant":"` + grants[2].ID + `","scope":"workspace"}`: "for the session only",
-		`{"decision":"allow","scope":"forever"}`:                                  "once, session or workspace",
+		`{"decision":"allow","scope":"forever"}`: "once, session or " +
+			"workspace",
 		`{"decision":"deny","grant":"` + grants[0].ID +
 			`"}`: "an allow may have a grant",
 	} {

@@ -16,7 +16,8 @@ func decodeString[T any](body string) (T, error) {
 func TestStrictJSON(t *testing.T) {
 	for _, c := range []struct{ body, code, says string }{
 		{`{"content":"a"}`, "", ""},
-		{` {"content":"a","attachments":[{"path":"x"},{"outputId":"o","lines":"1-2"}],"mode":"steer"} ` + "\n", "", ""},
+		{` {"content":"a","attachments":[{"path":"x"},{"outputId":"o","lines":"1-2"}],"mode":"steer"} ` +
+			"\n", "", ""},
 		{``, "", ""},
 		{`{}`, "", ""},
 		{`{"content":null}`, "", ""},
@@ -33,7 +34,8 @@ func TestStrictJSON(t *testing.T) {
 		{`{"content":["a"]}`, "wrong_type", `"content" must be a string, not an array`},
 		{`{"attachments":{}}`, "wrong_type", `"attachments" must be an array, not an object`},
 		{`{"attachments":["a"]}`, "wrong_type", `"attachments[]" must be an object, not a string`},
-		{`{"attachments":[{"path":true}]}`, "wrong_type", `"attachments[].path" must be a string, not a bool`},
+		{`{"attachments":[{"path":true}]}`, "wrong_type",
+			`"attachments[].path" must be a string, not a bool`},
 		{`{"contents":"a"}`, "unknown_field", `"contents"`},
 		{`{"Content":"a"}`, "unknown_field", `"Content"`},
 		{`{"attachments":[{"file":"a"}]}`, "unknown_field", `"attachments[].file"`},
@@ -63,7 +65,8 @@ func TestStrictJSONInsideArguments(t *testing.T) {
 	if err != nil || string(in.Arguments) != `{"Path":"a","nested":[{"k":1}]}` {
 		t.Errorf("%s, %v", in.Arguments, err)
 	}
-	for _, body := range []string{`{"arguments":{"a":1,"a":2}}`, `{"arguments":{"command":"ls","Command":"rm"}}`, `{"arguments":[{"a":1,"A":2}]}`} {
+	for _, body := range []string{`{"arguments":{"a":1,"a":2}}`,
+		`{"arguments":{"command":"ls","Command":"rm"}}`, `{"arguments":[{"a":1,"A":2}]}`} {
 		if _, err := decodeString[displayRequest](body); err == nil {
 			t.Errorf("%s was accepted", body)
 		}
@@ -73,7 +76,8 @@ func TestStrictJSONInsideArguments(t *testing.T) {
 // FuzzDecode: what is accepted means the same to a reader that knows no types,
 // and encodes to the same value.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`{"content":"a","mode":"queue"}`, `{"content":"a","content":"b"}`, `{"Content":"a"}`, `{"attachments":[{"path":"x"}]}`, `[`, `{}x`} {
+	for _, s := range []string{`{"content":"a","mode":"queue"}`, `{"content":"a","content":"b"}`,
+		`{"Content":"a"}`, `{"attachments":[{"path":"x"}]}`, `[`, `{}x`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

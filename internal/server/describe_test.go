@@ -104,7 +104,8 @@ func validate(s any, v any, at string) error {
 		return fmt.Errorf("%s: no schema", at)
 	}
 	for key := range m {
-		if !slices.Contains([]string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "format"}, key) {
+		if !slices.Contains([]string{"type", "properties", "required", "additionalProperties", "items",
+			"enum", "const", "format"}, key) {
 			return fmt.Errorf("%s: the test does not know %q", at, key)
 		}
 	}
@@ -197,7 +198,8 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 	}
 	n := 0
 	for line := range strings.Lines(string(src)) {
-		for _, kind := range []string{"Outcome", "Actor", "Decision", "Scope", "Decider", "Status", "ErrorKind", "Limit"} {
+		for _, kind := range []string{"Outcome", "Actor", "Decision", "Scope", "Decider", "Status",
+			"ErrorKind", "Limit"} {
 			if f := strings.Fields(line); len(f) >= 4 && f[1] == kind && f[2] == "=" {
 				n++
 				if v := strings.Trim(f[3], `"`); !all[v] {

@@ -69,9 +69,11 @@ func TestDialectOfAnyBackend(t *testing.T) {
 	if got := strings.Join(paged, " "); got != all {
 		t.Errorf("page by page: %s; at once: %s", got, all)
 	}
-	again := h.open(t, "GET", path+"/events?dialect=autohand", "", "Last-Event-ID: "+strconv.FormatInt(cursor, 10))
+	again := h.open(t, "GET", path+"/events?dialect=autohand", "", "Last-Event-ID: "+
+		strconv.FormatInt(cursor, 10))
 	h.say(t, path, "hello")
-	if f, ok := again.next(); !ok || f.kind != "turn_start" || !strings.Contains(f.data, `"turn":2,"iteration":1`) {
+	if f, ok := again.next(); !ok || f.kind != "turn_start" ||
+		!strings.Contains(f.data, `"turn":2,"iteration":1`) {
 		t.Errorf("resumed with %+v", f)
 	}
 	again.close()
@@ -82,7 +84,8 @@ func TestUnknownDialect(t *testing.T) {
 	_, path := h.session(t)
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		res, body := h.do("GET", path+"/events?dialect=klingon", "", "Accept: "+accept)
-		if res.StatusCode != http.StatusBadRequest || !strings.Contains(body, `"unknown_dialect"`) || !strings.Contains(body, "autohand") {
+		if res.StatusCode != http.StatusBadRequest || !strings.Contains(body, `"unknown_dialect"`) ||
+			!strings.Contains(body, "autohand") {
 			t.Errorf("%s: %d %s", accept, res.StatusCode, body)
 		}
 	}

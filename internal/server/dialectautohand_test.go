@@ -28,7 +28,12 @@ func logOf(events ...event.Data) []event.Entry {
 		if event.Logged(d) {
 			seq++
 		}
-		e := event.Event{ID: event.ID(fmt.Sprintf("e%02d", i+1)), Timestamp: at.Add(time.Duration(i) * time.Millisecond), Ephemeral: !event.Logged(d), Data: d}
+		e := event.Event{
+			ID:        event.ID(fmt.Sprintf("e%02d", i+1)),
+			Timestamp: at.Add(time.Duration(i) * time.Millisecond),
+			Ephemeral: !event.Logged(d),
+			Data:      d,
+		}
 		entries = append(entries, event.Entry{Seq: seq, Pos: int64(i + 1), Event: e})
 	}
 	return entries
@@ -63,17 +68,60 @@ func TestDialectGolden(t *testing.T) {
 		event.AssistantMessageDelta{MessageID: "a1", DeltaContent: "I show "},
 		event.AssistantMessageDelta{MessageID: "a1", Offset: 7, DeltaContent: "it."},
 		event.AssistantMessage{MessageID: "a1", Content: "I show it."},
-		event.ToolExecutionStart{ToolCallID: "c1", ToolName: "render_file_contents", Arguments: json.RawMessage(`{"path":"go.mod"}`), By: event.ByAgent},
-		event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "Displayed go.mod to user (50 lines)"}, DurationMs: 3},
+		event.ToolExecutionStart{
+			ToolCallID: "c1",
+			ToolName:   "render_file_contents",
+			Arguments:  json.RawMessage(`{"path":"go.mod"}`),
+			By:         event.ByAgent,
+		},
+		event.ToolExecutionComplete{
+			ToolCallID: "c1",
+			Success:    true,
+			Result:     &event.ToolResult{Content: "Displayed go.mod to user (50 lines)"},
+			DurationMs: 3,
+		},
 		event.AssistantTurnEnd{TurnID: "0"},
 		event.AssistantTurnStart{TurnID: "1"},
-		event.ToolExecutionStart{ToolCallID: "c2", ToolName: "run_and_display", Arguments: json.RawMessage(`{"command":"go test ./..."}`), By: event.ByAgent},
+		event.ToolExecutionStart{
+			ToolCallID: "c2",
+			ToolName:   "run_and_display",
+			Arguments:  json.RawMessage(`{"command":"go test ./..."}`),
+			By:         event.ByAgent,
+		},
 		event.HookStart{HookID: "h1", Event: "before_tool", Command: "check.sh"},
-		event.HookEnd{HookID: "h1", Event: "before_tool", Command: "check.sh", ExitCode: 0, Allow: true, DurationMs: 12},
-		event.PermissionRequested{RequestID: "p1", ToolCallID: "c2", ToolName: "run_and_display", Kind: "shell", Action: "run a command", Resource: "go test ./..."},
-		event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, Reason: "The user said no.", By: event.DecidedByUser},
-		event.ToolExecutionComplete{ToolCallID: "c2", Error: &event.ToolError{Message: "The user said no.", Code: "denied"}, DurationMs: 900},
-		event.SessionError{Message: "The provider answered 500.", ErrorType: "query", StatusCode: 500, Context: &event.ErrorContext{TurnID: "t1", Code: 500, Recoverable: new(true)}},
+		event.HookEnd{
+			HookID:     "h1",
+			Event:      "before_tool",
+			Command:    "check.sh",
+			ExitCode:   0,
+			Allow:      true,
+			DurationMs: 12,
+		},
+		event.PermissionRequested{
+			RequestID:  "p1",
+			ToolCallID: "c2",
+			ToolName:   "run_and_display",
+			Kind:       "shell",
+			Action:     "run a command",
+			Resource:   "go test ./...",
+		},
+		event.PermissionCompleted{
+			RequestID: "p1",
+			Decision:  event.Deny,
+			Reason:    "The user said no.",
+			By:        event.DecidedByUser,
+		},
+		event.ToolExecutionComplete{
+			ToolCallID: "c2",
+			Error:      &event.ToolError{Message: "The user said no.", Code: "denied"},
+			DurationMs: 900,
+		},
+		event.SessionError{
+			Message:    "The provider answered 500.",
+			ErrorType:  "query",
+			StatusCode: 500,
+			Context:    &event.ErrorContext{TurnID: "t1", Code: 500, Recoverable: new(true)},
+		},
 		event.AssistantMessageDelta{MessageID: "a2", DeltaContent: "It was "},
 		event.AssistantMessageDiscarded{MessageID: "a2"},
 		event.AssistantMessage{MessageID: "a3", Content: "Not run.", Partial: true},
@@ -128,7 +176,11 @@ func randomLog(t *rapid.T) []event.Data {
 				whole := ""
 				for range rapid.IntRange(0, 6).Draw(t, "deltas") {
 					piece := text.Draw(t, "piece")
-					all = append(all, event.AssistantMessageDelta{MessageID: call, Offset: int64(len(whole)), DeltaContent: piece})
+					all = append(all, event.AssistantMessageDelta{
+						MessageID:    call,
+						Offset:       int64(len(whole)),
+						DeltaContent: piece,
+					})
 					whole += piece
 				}
 				if rapid.Bool().Draw(t, "retried") {
@@ -141,27 +193,45 @@ func randomLog(t *rapid.T) []event.Data {
 				running = append(running, call)
 			case 3:
 				if len(running) > 0 {
-					all = append(all, event.PermissionRequested{RequestID: running[0] + "/" + call, ToolCallID: running[0]}, event.PermissionCompleted{RequestID: running[0] + "/" + call})
+					all = append(all, event.PermissionRequested{
+						RequestID:  running[0] + "/" + call,
+						ToolCallID: running[0],
+					}, event.PermissionCompleted{RequestID: running[0] + "/" + call})
 				}
 			case 4:
 				if len(running) > 0 {
 					i := rapid.IntRange(0, len(running)-1).Draw(t, "ends")
-					all = append(all, event.ToolExecutionComplete{ToolCallID: running[i], Success: true, Result: &event.ToolResult{Content: "r"}, DurationMs: rapid.Int64Range(0, 1e9).Draw(t, "ms")})
+					all = append(all, event.ToolExecutionComplete{
+						ToolCallID: running[i],
+						Success:    true,
+						Result:     &event.ToolResult{Content: "r"},
+						DurationMs: rapid.Int64Range(0, 1e9).Draw(t, "ms"),
+					})
 					running = slices.Delete(running, i, i+1)
 				}
 			case 5:
-				all = append(all, event.SessionError{Message: "m"}, event.HookStart{HookID: call}, event.HookEnd{HookID: call, Event: "before_tool", Command: call})
+				all = append(all, event.SessionError{Message: "m"}, event.HookStart{HookID: call},
+					event.HookEnd{HookID: call, Event: "before_tool", Command: call})
 			}
 		}
 		for _, call := range running {
-			all = append(all, event.ToolExecutionComplete{ToolCallID: call, Error: &event.ToolError{Message: "stopped"}})
+			all = append(all, event.ToolExecutionComplete{
+				ToolCallID: call,
+				Error:      &event.ToolError{Message: "stopped"},
+			})
 		}
 		all = append(all, event.TurnEnd{TurnID: id})
 		if rapid.Bool().Draw(t, "rests") {
-			all = append(all, event.SessionShutdown{SessionID: "s", DurationMs: rapid.Int64Range(0, 1e12).Draw(t, "worked")}, event.SessionResume{SessionID: "s"})
+			all = append(all, event.SessionShutdown{
+				SessionID:  "s",
+				DurationMs: rapid.Int64Range(0, 1e12).Draw(t, "worked"),
+			}, event.SessionResume{SessionID: "s"})
 		}
 	}
-	return append(all, event.SessionShutdown{SessionID: "s", DurationMs: rapid.Int64Range(0, 1e12).Draw(t, "life")})
+	return append(all, event.SessionShutdown{
+		SessionID:  "s",
+		DurationMs: rapid.Int64Range(0, 1e12).Draw(t, "life"),
+	})
 }
 
 // logged is what a log says of the calls, permissions and hooks that frames tell of.
@@ -204,7 +274,8 @@ func TestDialectGuaranteesOfConsentHooksAndDurations(t *testing.T) {
 				request := f.Data["requestId"].(string)
 				call, _, _ := strings.Cut(request, "/")
 				if !open[call] || f.Seq >= log.answered[request] {
-					t.Fatalf("%v at %d, answered at %d, its call runs: %v", f.Data, f.Seq, log.answered[request], open[call])
+					t.Fatalf("%v at %d, answered at %d, its call runs: %v", f.Data, f.Seq, log.answered[request],
+						open[call])
 				}
 				asked[call] = max(asked[call], log.answered[request])
 			case "tool_end":
@@ -273,7 +344,9 @@ func TestDialectGuarantees(t *testing.T) {
 // got after it.
 func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
 	after := rapid.Int64Range(0, entries[len(entries)-1].Seq).Draw(t, "after")
-	logged := slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool { return e.Event.Ephemeral })
+	logged := slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool {
+		return e.Event.Ephemeral
+	})
 	again := tell(t, newAutohandDialect(), logged)
 	count := func(all []told, messages bool) (n int) {
 		for _, f := range all {
@@ -284,7 +357,8 @@ func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
 		return n
 	}
 	if count(frames, false) != count(again, false) || count(again, true) > count(frames, true) {
-		t.Fatalf("after %d: %d frames live, %d from the log", after, count(frames, true), count(again, true))
+		t.Fatalf("after %d: %d frames live, %d from the log", after, count(frames, true),
+			count(again, true))
 	}
 }
 
@@ -294,7 +368,11 @@ func TestLongMessagesCostLittle(t *testing.T) {
 	const pieces, piece = 20_000, 20
 	a, sent, updates := newAutohandDialect(), 0, 0
 	for i := range pieces {
-		for _, f := range a.Project(logOf(event.AssistantMessageDelta{MessageID: "m", Offset: int64(i * piece), DeltaContent: strings.Repeat("x", piece)})[0]) {
+		for _, f := range a.Project(logOf(event.AssistantMessageDelta{
+			MessageID:    "m",
+			Offset:       int64(i * piece),
+			DeltaContent: strings.Repeat("x", piece),
+		})[0]) {
 			sent += len(f.JSON)
 			updates++
 		}

@@ -40,7 +40,8 @@ func (f *fillable) fault() error {
 	return nil
 }
 
-func (f *fillable) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (f *fillable) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	if err := f.fault(); err != nil {
 		return err
 	}
@@ -80,10 +81,12 @@ func TestFullDisk(t *testing.T) {
 	const shown, hidden = `id="trouble"><`, `id="trouble" hidden`
 	list, live := h.open(t, "GET", "/api/stream", ""), h.open(t, "GET", path+"/events?after=1", "")
 	db.full.Store(true)
-	want("POST", path+"/messages", `{"content":"hi"}`, 503, `"code":"log_unavailable"`, "nothing was changed: the disk is full. Free some space, then try again.")
+	want("POST", path+"/messages", `{"content":"hi"}`, 503, `"code":"log_unavailable"`,
+		"nothing was changed: the disk is full. Free some space, then try again.")
 	for _, r := range []*reader{list, live} {
 		all := r.until("session.error")
-		if last := all[len(all)-1].data; !strings.Contains(last, `"errorType":"log"`) || !strings.Contains(last, "the disk is full. Free some space") {
+		if last := all[len(all)-1].data; !strings.Contains(last, `"errorType":"log"`) ||
+			!strings.Contains(last, "the disk is full. Free some space") {
 			t.Errorf("told %s", last)
 		}
 	}
@@ -101,13 +104,16 @@ func TestFullDisk(t *testing.T) {
 		NotKept bool
 		Output  struct{ ID string }
 	}
-	if err := json.Unmarshal([]byte(want("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, 200)), &look); err != nil || !look.NotKept {
+	if err := json.Unmarshal([]byte(want("POST", path+"/display",
+		`{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`,
+		200)), &look); err != nil || !look.NotKept {
 		t.Errorf("a look: %+v, %v", look, err)
 	}
 	if got := want("GET", "/api/outputs/"+look.Output.ID, ``, 200); got != "hello\n" {
 		t.Errorf("the look shows %q", got)
 	}
-	want("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"no.txt"}}`, 422, `"notKept":true`)
+	want("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"no.txt"}}`, 422,
+		`"notKept":true`)
 	db.full.Store(false)
 	for _, r := range []*reader{list, live} {
 		all := r.until("session.error")
@@ -120,7 +126,8 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the log went from %d to %d events", before, after)
 	}
 	db.away.Store(true)
-	want("GET", "/api/sessions", ``, 503, `"code":"log_unavailable"`, "The database does not answer. Check that PostgreSQL runs and can be reached, then try again.")
+	want("GET", "/api/sessions", ``, 503, `"code":"log_unavailable"`,
+		"The database does not answer. Check that PostgreSQL runs and can be reached, then try again.")
 	want("PATCH", path, `{"pinned":true}`, 503, `"code":"log_unavailable"`)
 	want("GET", "/readyz", ``, 503, "engine\n")
 	db.away.Store(false)
@@ -131,7 +138,9 @@ func TestFullDisk(t *testing.T) {
 		want("GET", page, ``, 200, hidden)
 	}
 	h.say(t, path, "show a.txt")
-	if got := want("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, 200); strings.Contains(got, "notKept") {
+	if got := want("POST", path+"/display",
+		`{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, 200); strings.Contains(got,
+		"notKept") {
 		t.Errorf("a look: %s", got)
 	}
 }

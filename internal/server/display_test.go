@@ -13,7 +13,8 @@ func TestStoppedCommandIsShown(t *testing.T) {
 	live := h.open(t, "GET", path+"/events", "", "Accept: text/event-stream")
 	answered := make(chan string, 1)
 	go func() {
-		res, body := h.do("POST", path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo begun; exec sleep 600"}}`)
+		res, body := h.do("POST", path+"/display",
+			`{"tool":"run_and_display","arguments":{"command":"echo begun; exec sleep 600"}}`)
 		answered <- res.Status + " " + body
 	}()
 	started := live.until("tool.execution_progress") // then it has an output
@@ -23,7 +24,8 @@ func TestStoppedCommandIsShown(t *testing.T) {
 		t.Fatalf("stop: %s %s", res.Status, body)
 	}
 	got := <-answered
-	for _, want := range []string{"200 OK", `"toolCallId":"` + call + `"`, `"type":"terminal"`, `"message":"stopped after `, `"kind":"aborted"`} {
+	for _, want := range []string{"200 OK", `"toolCallId":"` + call + `"`, `"type":"terminal"`,
+		`"message":"stopped after `, `"kind":"aborted"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it answers %s, without %s", got, want)
 		}

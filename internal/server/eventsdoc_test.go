@@ -86,9 +86,11 @@ func typesPage() string {
 	b.WriteString(
 		"// The events of webchat, made from its code. Backends may add fields to the data of ours.\n\n")
 	b.WriteString(
-		"export interface Envelope<T extends string, D> { id: string; timestamp: string; parentId: string | null; ephemeral?: true; type: T; data: D }\n")
+		"export interface Envelope<T extends string, D> { id: string; timestamp: string; parentId: " +
+			"string | null; ephemeral?: true; type: T; data: D }\n")
 	b.WriteString(
-		"export interface AutohandEnvelope<T extends string, D> { id: string; timestamp: string; type: T; data: D }\n\nexport type WebchatEvent =\n")
+		"export interface AutohandEnvelope<T extends string, D> { id: string; timestamp: string; type: " +
+			"T; data: D }\n\nexport type WebchatEvent =\n")
 	for _, d := range event.Known() {
 		fmt.Fprintf(&b, "  | Envelope<%q, %s>\n", event.TypeOf(d), typeScript(reflect.TypeOf(d)))
 	}
@@ -120,7 +122,8 @@ func eventsPage(routes []route) string {
 			cell(r.about))
 	}
 	b.WriteString(
-		"\n## The two vocabularies\n\n| `?dialect=autohand` | its data | made of |\n| --- | --- | --- |\n")
+		"\n## The two vocabularies\n\n| `?dialect=autohand` | its data | made of |\n| --- | --- | " +
+			"--- |\n")
 	known := dialectTypes
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", name,
@@ -160,7 +163,8 @@ func TestEventsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != want {
-			t.Errorf("%s is not what the code says; WEBCHAT_UPDATE_DOCS=1 go test ./internal/server -run TestEventsPage writes it", name)
+			t.Errorf("%s is not what the code says; WEBCHAT_UPDATE_DOCS=1 go test ./internal/server -run "+
+				"TestEventsPage writes it", name)
 		}
 	}
 	for name := range dialectTypes {

@@ -58,7 +58,8 @@ func TestExportMarkdown(t *testing.T) {
 		if got := res.Header.Get("Content-Type"); got != "text/markdown; charset=utf-8" {
 			t.Errorf("Content-Type %q", got)
 		}
-		for _, want := range []string{"# Über <b>maps</b>", "> show me go.mod", "**render_file_contents** `go.mod`", "Displayed go.mod to user (42 lines)",
+		for _, want := range []string{"# Über <b>maps</b>", "> show me go.mod",
+			"**render_file_contents** `go.mod`", "Displayed go.mod to user (42 lines)",
 			"> stream 30 words", "**display_image** `dot.png`"} {
 			if !strings.Contains(body, want) {
 				t.Errorf("no %q in\n%s", want, body)
@@ -76,7 +77,8 @@ func hashOf(script string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// The page stands alone: nothing in it is loaded from elsewhere, and no script but the film's may run.
+// The page stands alone: nothing in it is loaded from elsewhere, and no script but the film's may
+// run.
 func TestExportPageStandsAlone(t *testing.T) {
 	h, path := exported(t)
 	res, body := h.do("GET", path+"/export?format=html", "")
@@ -89,7 +91,8 @@ func TestExportPageStandsAlone(t *testing.T) {
 	}
 	if script := doc.Find("script"); script.Length() != 1 || script.AttrOr("src", "") != "" {
 		t.Errorf("%d scripts, want the film's", script.Length())
-	} else if policy := doc.Find("meta[http-equiv]").AttrOr("content", ""); !strings.HasSuffix(policy, "script-src '"+hashOf(script.Text())+"'") {
+	} else if policy := doc.Find("meta[http-equiv]").AttrOr("content", ""); !strings.HasSuffix(policy,
+		"script-src '"+hashOf(script.Text())+"'") {
 		t.Errorf("the policy admits more than that script, or another: %s", policy)
 	} else if !strings.Contains(policy, "; base-uri 'none'; form-action 'none';") {
 		t.Errorf("the page may have a base, or send a form: %s", policy)
@@ -117,14 +120,16 @@ func TestExportPageStandsAlone(t *testing.T) {
 		t.Errorf("%d pictures", pictures)
 	}
 	style := doc.Find("style").Text()
-	if !strings.Contains(style, "--canvas") || strings.Contains(style, "@import") || strings.Contains(style, "url(h") || strings.Contains(style, "url(/") {
+	if !strings.Contains(style, "--canvas") || strings.Contains(style, "@import") ||
+		strings.Contains(style, "url(h") || strings.Contains(style, "url(/") {
 		t.Error("the styles are not whole, or load something")
 	}
 	if got := doc.Find("h1").Text(); got != `Über <b>maps</b> / "2"` {
 		t.Errorf("heading %q", got)
 	}
 	text := doc.Find("#turns").Text()
-	for _, want := range []string{"show me go.mod", "// the last line", "<script>alert(1)</script>", "Displayed go.mod to user"} {
+	for _, want := range []string{"show me go.mod", "// the last line", "<script>alert(1)</script>",
+		"Displayed go.mod to user"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -140,7 +145,8 @@ func TestExportRefuses(t *testing.T) {
 		path string
 		want int
 	}{{path + "/export?format=pdf", 400}, {"/api/sessions/none/export", 404}} {
-		if res, body := h.do("GET", c.path, ""); res.StatusCode != c.want || res.Header.Get("Content-Disposition") != "" {
+		if res, body := h.do("GET", c.path, ""); res.StatusCode != c.want ||
+			res.Header.Get("Content-Disposition") != "" {
 			t.Errorf("%s: %d %s", c.path, res.StatusCode, body)
 		}
 	}
@@ -173,7 +179,8 @@ func TestSearchOpensAtTheEvent(t *testing.T) {
 			t.Fatalf("%s: %v", body, err)
 		}
 		hit := found.Sessions[0]
-		if hit.Seq == 0 || len(hit.Parts) < 3 || !strings.EqualFold(hit.Parts[1], query) || hit.Snippet != strings.Join(hit.Parts, "") {
+		if hit.Seq == 0 || len(hit.Parts) < 3 || !strings.EqualFold(hit.Parts[1], query) ||
+			hit.Snippet != strings.Join(hit.Parts, "") {
 			t.Errorf("%q: the hit is %+v", query, hit)
 		}
 		address, id, _ := strings.Cut(hit.URL, "#")
@@ -188,7 +195,8 @@ func TestSearchOpensAtTheEvent(t *testing.T) {
 		if n := doc.Find("#" + id).Length(); n != 1 {
 			t.Errorf("%q: %d elements %s in the page of %s", query, n, id, address)
 		}
-		if _, html := h.do("GET", strings.TrimSuffix(path, "/")[len("/api"):], ""); strings.Contains(html, `id="`+id+`"`) {
+		if _, html := h.do("GET", strings.TrimSuffix(path, "/")[len("/api"):], ""); strings.Contains(html,
+			`id="`+id+`"`) {
 			t.Errorf("%q: the page of the last turns has it, so nothing was tried", query)
 		}
 	}

@@ -26,11 +26,13 @@ func TestFilesGoWithAPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"a b.go": "a b.go  text 7 false ", "a b.go:1": "a b.go 1 text 3 false ", ".env": ".env  text 4 true ", ".": "./  folder 6 false ",
+		"a b.go": "a b.go  text 7 false ", "a b.go:1": "a b.go 1 text 3 false ",
+		".env": ".env  text 4 true ", ".": "./  folder 6 false ",
 		"a b.go:2-9": "a b.go 2-9 other 0 false A b.go has no lines 2-9; its last line is 3.",
 	}
 	for name, f := range got.Files {
-		if is := fmt.Sprintf("%s %s %s %d %v %s", f.Path, f.Lines, f.What, f.Tokens, f.Sensitive, f.Refused); is != want[name] {
+		if is := fmt.Sprintf("%s %s %s %d %v %s", f.Path, f.Lines, f.What, f.Tokens, f.Sensitive,
+			f.Refused); is != want[name] {
 			t.Errorf("%s: %s, want %s", name, is, want[name])
 		}
 	}
@@ -43,9 +45,11 @@ func TestFilesGoWithAPrompt(t *testing.T) {
 		t.Error(body)
 	}
 	for attachment, code := range map[string]int{
-		`{"path":"a b.go","lines":"1-3"}`: 202, `{"path":".env","mention":true}`: 202, `{"path":".env"}`: 400, `{"path":".env","sensitive":true}`: 202,
+		`{"path":"a b.go","lines":"1-3"}`: 202, `{"path":".env","mention":true}`: 202,
+		`{"path":".env"}`: 400, `{"path":".env","sensitive":true}`: 202,
 	} {
-		res, body := h.do("POST", session+"/messages", `{"content":"look","attachments":[`+attachment+`]}`)
+		res, body := h.do("POST", session+"/messages", `{"content":"look","attachments":[`+attachment+
+			`]}`)
 		if res.StatusCode != code || code == 400 && !strings.Contains(body, `"code":"sensitive"`) {
 			t.Errorf("%s: %d %s", attachment, res.StatusCode, body)
 		}

@@ -13,8 +13,8 @@ import (
 	"webchat/internal/outputs"
 )
 
-// BenchmarkForward compares what comes through another replica with the same through a bare proxy of
-// the standard library, and outputs also with the same at their owner.
+// BenchmarkForward compares what comes through another replica with the same through a bare proxy
+// of the standard library, and outputs also with the same at their owner.
 func BenchmarkForward(b *testing.B) {
 	edge := newEdge(b)
 	_, path := edge.session(b)
@@ -22,7 +22,9 @@ func BenchmarkForward(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	bare := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(at) }})
+	bare := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(at)
+	}})
 	defer bare.Close()
 	direct := *edge.owner
 	direct.url = bare.URL
@@ -61,7 +63,8 @@ func BenchmarkForward(b *testing.B) {
 		name string
 		size int64
 	}{{"100KiB", 100 << 10}, {"10MiB", 10 << 20}} {
-		id, err := edge.owner.outputs.Put(outputs.Meta{Type: outputs.File, Path: "x.bin"}, make([]byte, c.size))
+		id, err := edge.owner.outputs.Put(outputs.Meta{Type: outputs.File, Path: "x.bin"},
+			make([]byte, c.size))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -69,8 +72,8 @@ func BenchmarkForward(b *testing.B) {
 	}
 }
 
-// BenchmarkForwardedEvents compares how long an event takes from the backend to what 50 readers read
-// through another replica with the same at its owner.
+// BenchmarkForwardedEvents compares how long an event takes from the backend to what 50 readers
+// read through another replica with the same at its owner.
 func BenchmarkForwardedEvents(b *testing.B) {
 	const readers, events = 50, 40
 	w := newTown(b)

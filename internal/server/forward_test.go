@@ -41,7 +41,14 @@ type town struct {
 }
 
 func newTown(t testing.TB) *town {
-	return &town{t: t, workspace: t.TempDir(), documents: sharedDocuments{document.Folder(t.TempDir())}, db: storetest.NewMemory(), owner: map[eventlog.ID]int64{}, passed: map[string]int{}}
+	return &town{
+		t:         t,
+		workspace: t.TempDir(),
+		documents: sharedDocuments{document.Folder(t.TempDir())},
+		db:        storetest.NewMemory(),
+		owner:     map[eventlog.ID]int64{},
+		passed:    map[string]int{},
+	}
 }
 
 // sharedDocuments are those of a database: what one server changed the others learn when they ask.
@@ -180,12 +187,15 @@ func TestForward(t *testing.T) {
 	edge.say(t, path, "/show go.mod")
 	_, body := owner.do("GET", path+"/outputs", "")
 	var list struct{ Outputs []struct{ ID outputs.ID } }
-	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Outputs) != 1 || outputs.Maker(list.Outputs[0].ID) != 1 {
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Outputs) != 1 ||
+		outputs.Maker(list.Outputs[0].ID) != 1 {
 		t.Fatalf("%s: %v", body, err)
 	}
 	output := "/api/outputs/" + string(list.Outputs[0].ID)
-	for _, ask := range []string{"GET " + path, "HEAD " + path, "GET " + path + "/events", "GET " + path + "/outputs", "GET " + path + "/export?format=md", "GET /sessions/" + id,
-		"GET /api/permissions?session=" + id, "GET " + output, "GET " + output + "?format=json", "GET " + path + "/nothing", "DELETE /api/permissions/none?session=" + id,
+	for _, ask := range []string{"GET " + path, "HEAD " + path, "GET " + path + "/events", "GET " +
+		path + "/outputs", "GET " + path + "/export?format=md", "GET /sessions/" + id,
+		"GET /api/permissions?session=" + id, "GET " + output, "GET " + output + "?format=json", "GET " +
+			path + "/nothing", "DELETE /api/permissions/none?session=" + id,
 		"POST " + path + "/rewind", "GET " + path + "?a=1&b=;x", "PATCH " + path} {
 		method, at, _ := strings.Cut(ask, " ")
 		there, want := owner.do(method, at, "")
@@ -193,8 +203,10 @@ func TestForward(t *testing.T) {
 		for _, h := range []http.Header{there.Header, here.Header} {
 			h.Del("Date")
 		}
-		if here.StatusCode != there.StatusCode || got != want || !reflect.DeepEqual(here.Header, there.Header) {
-			t.Errorf("%s: %d %v\n%.300s\nwant %d %v\n%.300s", ask, here.StatusCode, here.Header, got, there.StatusCode, there.Header, want)
+		if here.StatusCode != there.StatusCode || got != want ||
+			!reflect.DeepEqual(here.Header, there.Header) {
+			t.Errorf("%s: %d %v\n%.300s\nwant %d %v\n%.300s", ask, here.StatusCode, here.Header, got,
+				there.StatusCode, there.Header, want)
 		}
 	}
 	if n := edge.sessions.Stats().Loaded; n != 0 {
@@ -203,8 +215,10 @@ func TestForward(t *testing.T) {
 	if res, _ := edge.do("GET", "/readyz", ""); res.Header.Get("Webchat-Replica") != "2" {
 		t.Errorf("%v", res.Header)
 	}
-	edge.resident.town.version(1, "v2+0123456789ab") // its pages name scripts that this one does not have
-	if res, _ := edge.do("GET", "/static/0123456789ab/js/theme.js", ""); res.StatusCode != 200 || edge.resident.town.times("static 200") != 1 {
+	// its pages name scripts that this one does not have
+	edge.resident.town.version(1, "v2+0123456789ab")
+	if res, _ := edge.do("GET", "/static/0123456789ab/js/theme.js", ""); res.StatusCode != 200 ||
+		edge.resident.town.times("static 200") != 1 {
 		t.Errorf("scripts of another version: %d %v", res.StatusCode, edge.resident.town.passed)
 	}
 	edge.say(t, path, "hello")
@@ -228,10 +242,12 @@ func TestForward(t *testing.T) {
 	for ok := true; ok; {
 		_, ok = follow.next()
 	}
-	if res, body := edge.do("GET", path, ""); res.StatusCode != 503 || !strings.Contains(body, `"closing"`) {
+	if res, body := edge.do("GET", path, ""); res.StatusCode != 503 ||
+		!strings.Contains(body, `"closing"`) {
 		t.Errorf("after the end began: %d %s", res.StatusCode, body)
 	}
-	if n := edge.resident.town.times("session 200"); n == 0 || edge.resident.town.times("output 200") != 2 {
+	if n := edge.resident.town.times("session 200"); n == 0 ||
+		edge.resident.town.times("output 200") != 2 {
 		t.Errorf("%v", edge.resident.town.passed)
 	}
 }
@@ -253,7 +269,8 @@ func TestOwnerDecidesAgain(t *testing.T) {
 			there, want := owner.do(row.method, path, "", credentials)
 			here, got := edge.do(row.method, path, "", credentials)
 			if refused++; here.StatusCode != there.StatusCode || got != want || here.StatusCode != 401 {
-				t.Errorf("%s %s: %d %.200s, want %d %.200s", row.method, path, here.StatusCode, got, there.StatusCode, want)
+				t.Errorf("%s %s: %d %.200s, want %d %.200s", row.method, path, here.StatusCode, got,
+					there.StatusCode, want)
 			}
 		}
 	}
@@ -262,7 +279,8 @@ func TestOwnerDecidesAgain(t *testing.T) {
 	}
 }
 
-// What was passed on is not passed on again, whatever its headers say; and nothing else follows from that.
+// What was passed on is not passed on again, whatever its headers say; and nothing else follows
+// from that.
 func TestForgedHop(t *testing.T) {
 	edge := newEdge(t)
 	_, path := edge.session(t)
@@ -305,15 +323,18 @@ func TestForwardDuringAHandOver(t *testing.T) {
 		w.mu.Lock()
 		edge.resident.late = late
 		w.mu.Unlock()
-		if res, text := edge.do(method, at, body); res.StatusCode != status || res.Header.Get("Webchat-Hop") != "" {
-			t.Errorf("%s %s after %v: %d %v %.200s, want %d", method, at, late, res.StatusCode, res.Header, text, status)
+		if res, text := edge.do(method, at, body); res.StatusCode != status ||
+			res.Header.Get("Webchat-Hop") != "" {
+			t.Errorf("%s %s after %v: %d %v %.200s, want %d", method, at, late, res.StatusCode, res.Header,
+				text, status)
 		}
 	}
 	want(202, "POST", path+"/messages", `{"content":"/show go.mod","messageId":"one"}`, 3)
 	want(200, "GET", path, "", 3)
 	want(200, "GET", "/sessions/"+id, "", 3)
 	want(503, "GET", path, "", 3, 3)
-	want(503, "POST", path+"/messages", `{"content":"`+strings.Repeat("x", 70_000)+`"}`, 3) // it is not kept
+	// it is not kept
+	want(503, "POST", path+"/messages", `{"content":"`+strings.Repeat("x", 70_000)+`"}`, 3)
 	if n := prompts(owner, path); n != 1 {
 		t.Errorf("the prompt is %d times in the log", n)
 	}
@@ -371,10 +392,12 @@ func TestForwardToADeadReplica(t *testing.T) {
 	owner.stop() // else it has the session loaded
 	want := func(status int, code string, res *http.Response, body string) {
 		t.Helper()
-		if res.StatusCode != status || !strings.Contains(body, `"code":"`+code+`"`) || (res.Header.Get("Retry-After") == "2") != (status == 503) {
+		if res.StatusCode != status || !strings.Contains(body, `"code":"`+code+`"`) ||
+			(res.Header.Get("Retry-After") == "2") != (status == 503) {
 			t.Errorf("%d %v %s, want %d %s", res.StatusCode, res.Header, body, status, code)
 		}
-		if res.Header.Get("X-Content-Type-Options") != "nosniff" || len(res.Header.Values("Cache-Control")) != 1 {
+		if res.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			len(res.Header.Values("Cache-Control")) != 1 {
 			t.Errorf("headers: %v", res.Header)
 		}
 	}
@@ -388,17 +411,20 @@ func TestForwardToADeadReplica(t *testing.T) {
 	if !strings.Contains(body, "at 14:03:22 UTC") {
 		t.Error(body)
 	}
-	if res, err := edge.client.Do(edge.request("GET", path+"/export", "")); err == nil { // else it was cut before its first bytes had left
+	// else it was cut before its first bytes had left
+	if res, err := edge.client.Do(edge.request("GET", path+"/export", "")); err == nil {
 		if b, err := io.ReadAll(res.Body); err == nil {
 			t.Errorf("half an answer is taken for the whole: %q", b)
 		}
 		_ = res.Body.Close()
 	}
 	// Scripts of its version are this one's where it does not answer.
-	if res, body := edge.do("GET", "/static/older/js/theme.js", ""); res.StatusCode != 200 || !strings.Contains(body, "import") && !strings.Contains(body, "document") {
+	if res, body := edge.do("GET", "/static/older/js/theme.js", ""); res.StatusCode != 200 ||
+		!strings.Contains(body, "import") && !strings.Contains(body, "document") {
 		t.Errorf("%d %.100s", res.StatusCode, body)
 	}
-	if res, _ := edge.do("GET", "/api/outputs/out_AAAAAAAAAAAAAAAAAAAAAAAAAA_3", ""); res.StatusCode != 404 {
+	if res, _ := edge.do("GET", "/api/outputs/out_AAAAAAAAAAAAAAAAAAAAAAAAAA_3",
+		""); res.StatusCode != 404 {
 		t.Errorf("an output of a dead maker: %d", res.StatusCode)
 	}
 	done := make(chan int, 1)
@@ -425,36 +451,42 @@ func TestForwardToADeadReplica(t *testing.T) {
 	w.own(id, 4)
 	res, body = edge.do("POST", path+"/messages", `{"content":"x"}`)
 	want(503, "replica_away", res, body)
-	if res, body := edge.do("GET", "/sessions/"+id, ""); res.StatusCode != 503 || res.Header.Get("Refresh") != "2" || !strings.Contains(body, "tries again by itself") || !strings.Contains(body, "at 14:03:22 UTC") {
+	if res, body := edge.do("GET", "/sessions/"+id, ""); res.StatusCode != 503 ||
+		res.Header.Get("Refresh") != "2" || !strings.Contains(body, "tries again by itself") ||
+		!strings.Contains(body, "at 14:03:22 UTC") {
 		t.Errorf("a page: %d %v %s", res.StatusCode, res.Header, body)
 	}
 	for len(asked) > 0 {
-		if r := <-asked; r.Host != strings.TrimPrefix(edge.url, "http://") || r.Header.Get("Webchat-Hop") != "1" {
+		if r := <-asked; r.Host != strings.TrimPrefix(edge.url, "http://") ||
+			r.Header.Get("Webchat-Hop") != "1" {
 			t.Errorf("it did not come as it was: %s %v", r.Host, r.Header)
 		}
 	}
 }
 
-// THREATS 102: a dead replica's address may be another program's before others take what the replica
-// had. It proves that it is the replica before it is sent anything, whatever it says of itself. Nothing
-// that does not name the replica is served, also not what comes before an answer; and what is served
-// has our headers, whatever it lacks.
+// THREATS 102: a dead replica's address may be another program's before others take what the
+// replica had. It proves that it is the replica before it is sent anything, whatever it says of
+// itself. Nothing that does not name the replica is served, also not what comes before an answer;
+// and what is served has our headers, whatever it lacks.
 func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 	w := newTown(t)
 	owner := w.house(false)
 	edge := w.house(false)
 	id, path := owner.session(t)
-	for _, ask := range []string{"GET " + path, "GET /nothing", "GET " + path + " Authorization: Bearer wrong", "GET " + path + " Host: evil.example"} {
+	for _, ask := range []string{"GET " + path, "GET /nothing", "GET " + path +
+		" Authorization: Bearer wrong", "GET " + path + " Host: evil.example"} {
 		method, at, _ := strings.Cut(ask, " ")
 		at, more, _ := strings.Cut(at, " ")
-		if res, _ := owner.do(method, at, "", "Webchat-Hop: 1", more); res.Header.Get("Webchat-Replica") != "1" {
+		if res, _ := owner.do(method, at, "", "Webchat-Hop: 1",
+			more); res.Header.Get("Webchat-Replica") != "1" {
 			t.Errorf("%s: %d %v", ask, res.StatusCode, res.Header)
 		}
 		if res, _ := owner.do(method, at, "", more); res.Header.Get("Webchat-Replica") != "" {
 			t.Errorf("%s, which was not passed on: %d %v", ask, res.StatusCode, res.Header)
 		}
 	}
-	if res, _ := owner.do("GET", "/nothing", "", "Authorization:", "Webchat-Hop: word"); res.Header.Get("Webchat-Proof") != edge.guard.ReplicaProof(1, "word") {
+	if res, _ := owner.do("GET", "/nothing", "", "Authorization:",
+		"Webchat-Hop: word"); res.Header.Get("Webchat-Proof") != edge.guard.ReplicaProof(1, "word") {
 		t.Errorf("who it is: %v", res.Header)
 	}
 	var says, proof atomic.Value
@@ -468,7 +500,8 @@ func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 		if proof.Load() == "3's" && proves(edge, rw, r, 3) {
 			return
 		}
-		if proof.Load() != "3's" && (r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" || r.URL.Path != "/healthz") {
+		if proof.Load() != "3's" && (r.Header.Get("Authorization") != "" ||
+			r.Header.Get("Cookie") != "" || r.URL.Path != "/healthz") {
 			t.Errorf("who proved nothing was sent %s %v", r.URL, r.Header)
 		}
 		rw.Header().Set("Link", "</evil.js>; rel=preload; as=script")
@@ -487,11 +520,12 @@ func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 	ask := func(method, at, body string) (*http.Response, string) {
 		t.Helper()
 		r := edge.request(method, at, body)
-		res, err := edge.client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
-			Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
-				t.Errorf("%s %s: first %d %v", method, at, code, h)
-				return nil
-			}})))
+		res, err := edge.client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(),
+			&httptrace.ClientTrace{
+				Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
+					t.Errorf("%s %s: first %d %v", method, at, code, h)
+					return nil
+				}})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -500,7 +534,8 @@ func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cache-Control"} {
+		for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options",
+			"Referrer-Policy", "Cache-Control"} {
 			if len(res.Header.Values(name)) != 1 {
 				t.Errorf("%s %s: %s is %q", method, at, name, res.Header.Values(name))
 			}
@@ -510,15 +545,18 @@ func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 		}
 		return res, string(b)
 	}
-	for _, is := range []struct{ number, proof, post string }{{"3", "", "away"}, {"3", "2's", "away"}, {"", "3's", "cut"}, {"2", "3's", "cut"}, {"33", "3's", "cut"}} {
+	for _, is := range []struct{ number, proof, post string }{{"3", "", "away"}, {"3", "2's", "away"},
+		{"", "3's", "cut"}, {"2", "3's", "cut"}, {"33", "3's", "cut"}} {
 		number := is.number
 		says.Store(number)
 		proof.Store(is.proof)
-		for at, want := range map[string]string{"GET " + path: "replica_away", "GET " + path + "/events": "replica_away",
+		for at, want := range map[string]string{"GET " + path: "replica_away", "GET " + path +
+			"/events": "replica_away",
 			"GET /sessions/" + id: "Cannot be reached", "POST " + path + "/messages": "replica_" + is.post} {
 			method, at, _ := strings.Cut(at, " ")
 			res, body := ask(method, at, map[string]string{"POST": `{"content":"x"}`}[method])
-			status := map[string]int{"GET": 503, "POST": map[string]int{"away": 503, "cut": 502}[is.post]}[method]
+			status := map[string]int{"GET": 503, "POST": map[string]int{"away": 503,
+				"cut": 502}[is.post]}[method]
 			if res.StatusCode != status || !strings.Contains(body, want) || strings.Contains(body, "evil") {
 				t.Errorf("%q, %s %s: %d %s, want %d %s", number, method, at, res.StatusCode, body, status, want)
 			}

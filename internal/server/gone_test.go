@@ -19,7 +19,8 @@ func TestOutputsThatAreGoneStayListed(t *testing.T) {
 	_, path := h.session(t)
 	show := func(name string) (id string) {
 		h.file(name, "a line\n")
-		_, body := h.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"`+name+`"}}`)
+		_, body := h.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"`+
+			name+`"}}`)
 		m := regexp.MustCompile(`"id":"(out_\w+)"`).FindStringSubmatch(body)
 		if m == nil {
 			t.Fatal(body)

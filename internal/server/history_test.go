@@ -25,16 +25,19 @@ func TestBranchAndRewind(t *testing.T) {
 	if res.StatusCode != 201 || made == "" || made == path {
 		t.Fatalf("%d %s, at %q", res.StatusCode, body, made)
 	}
-	if _, log := h.do("GET", made+"/events", ""); !strings.Contains(log, "first words") || strings.Contains(log, "second words") || !strings.Contains(log, `"session.branched"`) {
+	if _, log := h.do("GET", made+"/events", ""); !strings.Contains(log, "first words") ||
+		strings.Contains(log, "second words") || !strings.Contains(log, `"session.branched"`) {
 		t.Errorf("the branch begins with %.600s", log)
 	}
 	if _, log := h.do("GET", path+"/events", ""); !strings.Contains(log, "second words") {
 		t.Error("the session that was branched has changed")
 	}
-	if res, body := h.do("POST", path+"/rewind", `{"messageId":"`+prompts[1].MessageID+`"}`); res.StatusCode != 200 {
+	if res, body := h.do("POST", path+"/rewind", `{"messageId":"`+prompts[1].MessageID+
+		`"}`); res.StatusCode != 200 {
 		t.Errorf("going back: %d %s", res.StatusCode, body)
 	}
-	if _, log := h.do("GET", path+"/events", ""); !strings.Contains(log, `"toMessageId":"`+prompts[1].MessageID+`"`) {
+	if _, log := h.do("GET", path+"/events", ""); !strings.Contains(log, `"toMessageId":"`+
+		prompts[1].MessageID+`"`) {
 		t.Error("the log does not say from where it was gone back")
 	}
 	for _, route := range []string{"/branch", "/rewind"} {

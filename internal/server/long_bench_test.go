@@ -46,22 +46,49 @@ func writeLong(t testing.TB, db eventlog.Store, turns int) eventlog.ID {
 		}
 		entries = nil
 	}
-	long := strings.Repeat("func (p *pump) publish(frame []byte) error { return p.ring.put(frame) }\n", 8<<10/72)
-	add(event.SessionStart{SessionID: string(id), Backend: offline.Name, Title: "A long one", Context: event.Context{Cwd: "/home/me/relay"}})
+	long := strings.Repeat("func (p *pump) publish(frame []byte) error { return p.ring.put(frame) }\n",
+		8<<10/72)
+	add(event.SessionStart{
+		SessionID: string(id),
+		Backend:   offline.Name,
+		Title:     "A long one",
+		Context:   event.Context{Cwd: "/home/me/relay"},
+	})
 	for i := range turns {
 		m := fmt.Sprint("m", i)
-		add(event.UserMessage{MessageID: m, Content: fmt.Sprintf("Look into the pump once more, part %d.", i)}, event.TurnStart{TurnID: "t" + m, MessageID: m})
+		add(event.UserMessage{MessageID: m, Content: fmt.Sprintf("Look into the pump once more, part %d.",
+			i)}, event.TurnStart{TurnID: "t" + m, MessageID: m})
 		calls, result := 1, "7 hits"
 		if left := turns - i; left <= lastTurns {
 			calls, result = 300*left/lastTurns-300*(left-1)/lastTurns, long
 		}
 		for k := range calls {
 			c := fmt.Sprintf("%s-c%d", m, k)
-			add(event.ToolExecutionStart{ToolCallID: c, ToolName: "view", Arguments: []byte(fmt.Sprintf(`{"path":"internal/pump/pump%d.go"}`, k)), By: event.ByAgent},
-				event.ToolExecutionComplete{ToolCallID: c, Success: true, Result: &event.ToolResult{Content: result}, ResultTokens: 2400, DurationMs: 12})
+			add(event.ToolExecutionStart{
+				ToolCallID: c,
+				ToolName:   "view",
+				Arguments:  []byte(fmt.Sprintf(`{"path":"internal/pump/pump%d.go"}`, k)),
+				By:         event.ByAgent,
+			},
+				event.ToolExecutionComplete{
+					ToolCallID:   c,
+					Success:      true,
+					Result:       &event.ToolResult{Content: result},
+					ResultTokens: 2400,
+					DurationMs:   12,
+				})
 		}
-		add(event.AssistantMessage{MessageID: "a" + m, Content: "The ring drops the oldest frame when it is full, and `publish` does not look at it. " + strings.Repeat("So it waits. ", 20)},
-			event.TurnEnd{TurnID: "t" + m, MessageID: m, Outcome: event.Completed, Usage: event.Usage{InputTokens: 900, OutputTokens: 80}})
+		add(event.AssistantMessage{
+			MessageID: "a" + m,
+			Content: "The ring drops the oldest frame when it is full, and `publish` does not look at " +
+				"it. " + strings.Repeat("So it waits. ", 20),
+		},
+			event.TurnEnd{
+				TurnID:    "t" + m,
+				MessageID: m,
+				Outcome:   event.Completed,
+				Usage:     event.Usage{InputTokens: 900, OutputTokens: 80},
+			})
 		if len(entries) > 2000 {
 			flush()
 		}
@@ -105,8 +132,9 @@ func BenchmarkOpenLongSession(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOpenReplay is what a replay costs of a session of 102,000 events that was not replayed before in
-// this process: the page that says it reads, the film, the first moment, and one in its middle behind that.
+// BenchmarkOpenReplay is what a replay costs of a session of 102,000 events that was not replayed
+// before in this process: the page that says it reads, the film, the first moment, and one in its
+// middle behind that.
 func BenchmarkOpenReplay(b *testing.B) {
 	db, err := store.Open(store.Config{Dir: b.TempDir()})
 	if err != nil {
@@ -125,7 +153,8 @@ func BenchmarkOpenReplay(b *testing.B) {
 			}
 			return time.Since(begun).Seconds() * 1e3
 		}
-		for _, c := range [][2]string{{"page", ""}, {"film", "?part=film"}, {"first", "?part=moment"}, {"step", "?part=moment&at=50000"}} {
+		for _, c := range [][2]string{{"page", ""}, {"film", "?part=film"}, {"first", "?part=moment"},
+			{"step", "?part=moment&at=50000"}} {
 			took[c[0]] = append(took[c[0]], get(c[1]))
 		}
 		h.stop()

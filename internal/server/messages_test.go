@@ -16,12 +16,18 @@ func TestEventsOfTheTurnThatAnswers(t *testing.T) {
 		log    []event.Data
 		want   []int // places in log
 	}{
-		"alone":              {false, []event.Data{said("m"), starts("m"), delta, whole, event.TurnEnd{MessageID: "m"}, event.SessionIdle{}, starts("b"), whole}, []int{0, 1, 2, 3, 4}},
-		"behind another":     {false, []event.Data{said("m"), whole, event.TurnEnd{MessageID: "a"}, starts("m"), whole, event.TurnEnd{MessageID: "m"}}, []int{0, 3, 4, 5}},
-		"joined":             {true, []event.Data{whole, said("m"), delta, whole, said("b"), event.TurnEnd{MessageID: "a", Steered: []string{"m"}}}, []int{1, 3, 5}},
-		"could not join":     {true, []event.Data{said("m"), whole, event.TurnEnd{MessageID: "a"}, starts("m"), delta, event.TurnEnd{MessageID: "m"}}, []int{0, 3, 4, 5}},
-		"nothing to join":    {true, []event.Data{said("m"), starts("m"), whole, event.TurnEnd{MessageID: "m"}}, []int{0, 1, 2, 3}},
-		"others in the turn": {false, []event.Data{said("m"), starts("m"), said("b"), whole, event.TurnEnd{MessageID: "m"}}, []int{0, 1, 3, 4}},
+		"alone": {false, []event.Data{said("m"), starts("m"), delta, whole,
+			event.TurnEnd{MessageID: "m"}, event.SessionIdle{}, starts("b"), whole}, []int{0, 1, 2, 3, 4}},
+		"behind another": {false, []event.Data{said("m"), whole, event.TurnEnd{MessageID: "a"},
+			starts("m"), whole, event.TurnEnd{MessageID: "m"}}, []int{0, 3, 4, 5}},
+		"joined": {true, []event.Data{whole, said("m"), delta, whole, said("b"),
+			event.TurnEnd{MessageID: "a", Steered: []string{"m"}}}, []int{1, 3, 5}},
+		"could not join": {true, []event.Data{said("m"), whole, event.TurnEnd{MessageID: "a"},
+			starts("m"), delta, event.TurnEnd{MessageID: "m"}}, []int{0, 3, 4, 5}},
+		"nothing to join": {true, []event.Data{said("m"), starts("m"), whole,
+			event.TurnEnd{MessageID: "m"}}, []int{0, 1, 2, 3}},
+		"others in the turn": {false, []event.Data{said("m"), starts("m"), said("b"), whole,
+			event.TurnEnd{MessageID: "m"}}, []int{0, 1, 3, 4}},
 	} {
 		turn, got := turnOf{message: "m", steers: tt.steers}, []int{}
 		for i, d := range tt.log {

@@ -43,7 +43,13 @@ func (c counter) Prompt(ctx context.Context, p agent.Prompt) error {
 		}
 	}
 	if strings.Contains(p.Content, "ask") {
-		_, err := c.host.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Action: "run a command", Resource: "make", Digest: strings.Repeat("0", 64)})
+		_, err := c.host.AskPermission(ctx, agent.Permission{
+			ToolName: "bash",
+			Kind:     agent.KindShell,
+			Action:   "run a command",
+			Resource: "make",
+			Digest:   strings.Repeat("0", 64),
+		})
 		return err
 	}
 	return nil
@@ -70,7 +76,8 @@ func (h *house) meter(id string) string {
 // turns, and after a restart with the time of what the log has; never that nothing was sent
 // where something was.
 func TestMeterSaysWhatWasSent(t *testing.T) {
-	db, backend := storetest.NewMemory(), counting{offline.New(offline.Config{Path: os.Getenv("PATH")})}
+	db, backend := storetest.NewMemory(),
+		counting{offline.New(offline.Config{Path: os.Getenv("PATH")})}
 	h := newHouseOn(t, db, backend)
 	const now, at = "14.2k of 128k in context", `^14\.2k of 128k in context at \d\d:\d\d$`
 	var all []string
@@ -88,7 +95,8 @@ func TestMeterSaysWhatWasSent(t *testing.T) {
 		}
 		if strings.Contains(c.prompt, "ask") {
 			stream := h.open(t, "GET", path+"/events", "")
-			if res, body := h.do("POST", path+"/messages", `{"content":"`+c.prompt+`"}`); res.StatusCode/100 != 2 {
+			if res, body := h.do("POST", path+"/messages", `{"content":"`+c.prompt+
+				`"}`); res.StatusCode/100 != 2 {
 				t.Fatalf("%d %s", res.StatusCode, body)
 			}
 			stream.until("permission.requested")

@@ -27,8 +27,8 @@ func (hostsOnly) OpenHost(string) (func() error, error) {
 
 func (hostsOnly) Sync() {}
 
-// What is opened is listed by its session until it is closed, for a workspace by each of its sessions,
-// and there among the grants.
+// What is opened is listed by its session until it is closed, for a workspace by each of its
+// sessions, and there among the grants.
 func TestOpenedIsListedAndClosed(t *testing.T) {
 	h := newHouse(t, hostsOnly{})
 	_, path := h.session(t)
@@ -50,15 +50,19 @@ func TestOpenedIsListedAndClosed(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	for _, scope := range []string{"session", "workspace", "session"} {
-		if res, body := h.do("POST", path+"/opened", `{"kind":"host","what":"registry.example:8443","scope":"`+scope+`"}`); res.StatusCode != 201 {
+		if res, body := h.do("POST", path+"/opened",
+			`{"kind":"host","what":"registry.example:8443","scope":"`+scope+`"}`); res.StatusCode != 201 {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 	}
 	all := opened()
-	if len(all) != 2 || all[0].Kind != "host" || all[0].What != "registry.example:8443" || all[0].Scope != "session" || all[0].By != "user" || all[0].Since == "" || all[1].Scope != "workspace" {
+	if len(all) != 2 || all[0].Kind != "host" || all[0].What != "registry.example:8443" ||
+		all[0].Scope != "session" || all[0].By != "user" || all[0].Since == "" ||
+		all[1].Scope != "workspace" {
 		t.Fatalf("%+v", all)
 	}
-	if _, body := h.do("GET", "/api/permissions", ""); !strings.Contains(body, "reaching `registry.example:8443`") {
+	if _, body := h.do("GET", "/api/permissions", ""); !strings.Contains(body,
+		"reaching `registry.example:8443`") {
 		t.Error(body)
 	}
 	for _, o := range all {
@@ -66,10 +70,12 @@ func TestOpenedIsListedAndClosed(t *testing.T) {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 	}
-	if res, _ := h.do("DELETE", path+"/opened/"+all[0].ID, ""); res.StatusCode != 404 || opened() != nil {
+	if res, _ := h.do("DELETE", path+"/opened/"+all[0].ID, ""); res.StatusCode != 404 ||
+		opened() != nil {
 		t.Errorf("%d %+v", res.StatusCode, opened())
 	}
-	for _, bad := range []string{`{"kind":"path","what":"x","scope":"once"}`, `{"kind":"host","what":"x","scope":"ever"}`} {
+	for _, bad := range []string{`{"kind":"path","what":"x","scope":"once"}`,
+		`{"kind":"host","what":"x","scope":"ever"}`} {
 		if res, body := h.do("POST", path+"/opened", bad); res.StatusCode != 400 {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}

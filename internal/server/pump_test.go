@@ -29,7 +29,10 @@ func TestPumps(t *testing.T) {
 		var runs atomic.Int32
 		begun, fault := 0, make(chan struct{})
 		acquire := func() (context.Context, func()) {
-			ctx, _, release, _ := p.Acquire(t.Context(), "topic", func() pumpSource { begun++; return fakePumpSource{&runs, fault} })
+			ctx, _, release, _ := p.Acquire(t.Context(), "topic", func() pumpSource {
+				begun++
+				return fakePumpSource{&runs, fault}
+			})
 			synctest.Wait()
 			return ctx, release
 		}
@@ -86,11 +89,16 @@ func TestPumpsBeginBesideEachOther(t *testing.T) {
 		var runs atomic.Int32
 		subscribed, joined := make(chan struct{}), make(chan func())
 		go func() {
-			_, _, release, _ := p.Acquire(t.Context(), "slow", func() pumpSource { <-subscribed; return fakePumpSource{&runs, nil} })
+			_, _, release, _ := p.Acquire(t.Context(), "slow", func() pumpSource {
+				<-subscribed
+				return fakePumpSource{&runs, nil}
+			})
 			joined <- release
 		}()
 		synctest.Wait()
-		_, _, release, _ := p.Acquire(t.Context(), "other", func() pumpSource { return fakePumpSource{&runs, nil} })
+		_, _, release, _ := p.Acquire(t.Context(), "other", func() pumpSource {
+			return fakePumpSource{&runs, nil}
+		})
 		release()
 		close(subscribed)
 		(<-joined)()
@@ -105,12 +113,16 @@ func TestPumpsBeginBesideEachOther(t *testing.T) {
 func TestPumpsWithoutASource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPumps(slog.New(slog.DiscardHandler))
-		if _, _, _, err := p.Acquire(t.Context(), "topic", func() pumpSource { panic("fault") }); err == nil {
+		if _, _, _, err := p.Acquire(t.Context(), "topic", func() pumpSource {
+			panic("fault")
+		}); err == nil {
 			t.Error("a reader has a source that could not be made")
 		}
 		synctest.Wait()
 		var runs atomic.Int32
-		_, src, release, err := p.Acquire(t.Context(), "topic", func() pumpSource { return fakePumpSource{&runs, nil} })
+		_, src, release, err := p.Acquire(t.Context(), "topic", func() pumpSource {
+			return fakePumpSource{&runs, nil}
+		})
 		if err != nil || src == nil {
 			t.Fatalf("the next reader has %v, %v", src, err)
 		}

@@ -13,7 +13,12 @@ import (
 // What an MCP server says of itself is shown with nothing hidden in it.
 func TestNothingHidesInMCPServers(t *testing.T) {
 	const hostile = "a\x1b[31m\u009b\u202e\u200bz"
-	got := MCPServers{Servers: []MCPServer{{Name: "mine", Where: hostile, Tools: []MCPTool{{Name: hostile}}, Failure: hostile}}, Dear: hostile}.shown()
+	got := MCPServers{Servers: []MCPServer{{
+		Name:    "mine",
+		Where:   hostile,
+		Tools:   []MCPTool{{Name: hostile}},
+		Failure: hostile,
+	}}, Dear: hostile}.shown()
 	one := got.Servers[0]
 	for _, text := range []string{got.Dear, one.Where, one.Failure, one.Tools[0].Shown} {
 		if strings.ContainsFunc(text, wording.Hides) || !strings.Contains(text, "⟨U+202E⟩") {

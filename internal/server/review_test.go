@@ -64,7 +64,10 @@ func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
 	for _, a := range p.Attachments {
 		e.heard.note("given " + string(a.Data))
 	}
-	if err := e.host.Report(ctx, event.AssistantTurnStart{TurnID: p.MessageID, PromptID: p.MessageID}); err != nil {
+	if err := e.host.Report(ctx, event.AssistantTurnStart{
+		TurnID:   p.MessageID,
+		PromptID: p.MessageID,
+	}); err != nil {
 		return err
 	}
 	text, silent := strings.CutPrefix(p.Content, "by command ")
@@ -232,7 +235,8 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 			r.say(string(edits))
 			page, hunks, outs := r.page(c.query)
 			if want :=
-				"2 of 5: a.txt, line 2|3 of 5: a.txt, line 9|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1"; strings.Join(hunks, "|") != want {
+				"2 of 5: a.txt, line 2|3 of 5: a.txt, line 9|4 of 5: b.txt, removed line 1|5 of 5: new.txt, " +
+					"line 1"; strings.Join(hunks, "|") != want {
 				t.Fatalf("%q, want %q", hunks, want)
 			}
 			if strings.Contains(page, "KEY=") || !strings.Contains(page, "only its name is shown") {
@@ -249,7 +253,8 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 			r.undo(200, outs["b.txt"], "[1]")
 			r.holds("b.txt", "b\n")
 			if _, hunks, again := r.page(c.query); strings.Join(hunks,
-				"|") != "2 of 5: a.txt, line 2|3 of 5: a.txt, line 9undone|4 of 5: b.txt, removed line 1undone|5 of 5: new.txt, line 1undone" || again["a.txt"] != outs["a.txt"] {
+				"|") != "2 of 5: a.txt, line 2|3 of 5: a.txt, line 9undone|4 of 5: b.txt, removed line "+
+				"1undone|5 of 5: new.txt, line 1undone" || again["a.txt"] != outs["a.txt"] {
 				t.Errorf("%q", hunks)
 			}
 			for _, name := range []string{"a.txt", "b.txt", "new.txt"} {
@@ -269,7 +274,8 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 				query = "?since=prompt&from=" + reviewFrom.FindStringSubmatch(page)[1]
 			}
 			if _, hunks, _ := r.page(query); strings.Join(hunks,
-				"|") != "2 of 5: a.txt, line 9|3 of 5: a.txt, line 11|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1" {
+				"|") != "2 of 5: a.txt, line 9|3 of 5: a.txt, line 11|4 of 5: b.txt, removed line 1|5 of 5: "+
+				"new.txt, line 1" {
 				t.Errorf("%q", hunks)
 			}
 		})
@@ -396,7 +402,8 @@ func TestReviewListsWhatIsNotText(t *testing.T) {
 	}
 	_, hunks, outs := r.page("?since=commit")
 	if want :=
-		"1 of 3: *.png, new, 1 byte|2 of 3: gone.png, deleted, 1 byte|3 of 3: logo.png, 18 bytes before, 4 bytes after"; strings.Join(hunks, "|") != want {
+		"1 of 3: *.png, new, 1 byte|2 of 3: gone.png, deleted, 1 byte|3 of 3: logo.png, 18 bytes " +
+			"before, 4 bytes after"; strings.Join(hunks, "|") != want {
 		t.Errorf("%q, want %q", hunks, want)
 	}
 	r.undo(200, outs["logo.png"], "[1]")
@@ -458,7 +465,8 @@ func TestReviewListsWhatGitLeftHalfDone(t *testing.T) {
 func TestReviewSaysWhyNothingWasKept(t *testing.T) {
 	r := newReviewed(t, true, files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(),
 		"snapshots"), Env: []string{"PATH="}, Secret: policy.SensitiveFile}))
-	const lacks = "What commands changed in this turn is not listed and cannot be undone: git is not installed."
+	const lacks = "What commands changed in this turn is not listed and cannot be undone: git is " +
+		"not installed."
 	r.say(`by command {"a.txt":"one\n"}`)
 	if page, _, _ := r.page(""); !strings.Contains(page, lacks) {
 		t.Errorf("a turn of commands: %s", page)

@@ -32,7 +32,8 @@ func TestGoBack(t *testing.T) {
 	r.file("c.txt", "mine, too\n")
 	prompts := func() (ids []string) {
 		_, log := r.do("GET", r.path+"/events?limit=500", "")
-		for _, m := range regexp.MustCompile(`"type":"user.message","data":\{"messageId":"([^"]*)"|"messageId":"([^"]*)"[^{}]*\},"[^{}]*"type":"user.message"`).FindAllStringSubmatch(log, -1) {
+		for _, m := range regexp.MustCompile(
+			`"type":"user.message","data":\{"messageId":"([^"]*)"|"messageId":"([^"]*)"[^{}]*\},"[^{}]*"type":"user.message"`).FindAllStringSubmatch(log, -1) {
 			ids = append(ids, m[1]+m[2])
 		}
 		return ids
@@ -78,7 +79,8 @@ func TestGoBack(t *testing.T) {
 		t.Errorf("the agent forgot what was brought back at once: %q", r.all)
 	}
 
-	rewind("", `{"messageId":"SECOND","files":"only","also":["c.txt"]}`, 200, `"written":["a.txt","b.txt","c.txt"]`)
+	rewind("", `{"messageId":"SECOND","files":"only","also":["c.txt"]}`, 200,
+		`"written":["a.txt","b.txt","c.txt"]`)
 	holds(before, "b\n", "", "first\n")
 	rewind("/undo", "{}", 200, `"written":["a.txt","c.txt","made.txt"]`)
 	holds("second\n", "", "made\n", "mine, too\n")
@@ -86,13 +88,15 @@ func TestGoBack(t *testing.T) {
 	rewind("", `{"messageId":"SECOND"}`, 200, `"written":[],"deleted":[]`)
 	holds("second\n", "", "made\n", "mine, too\n")
 	r.say("{}")
-	if got := fmt.Sprintf("%.60q", r.all); !strings.Contains(got, "forgot "+prompts[1]) || len(r.all) != 1 {
+	if got := fmt.Sprintf("%.60q", r.all); !strings.Contains(got, "forgot "+prompts[1]) ||
+		len(r.all) != 1 {
 		t.Errorf("the agent forgot %s", got)
 	}
 	rewind("/undo", "{}", 200, `"written":[]`)
 	r.say("{}")
 	r.say("{}")
-	if len(r.all) != 2 || !strings.Contains(r.all[1], `by command {"a.txt"`) || strings.Contains(r.all[1], "first") {
+	if len(r.all) != 2 || !strings.Contains(r.all[1], `by command {"a.txt"`) ||
+		strings.Contains(r.all[1], "first") {
 		t.Errorf("the agent was given %q", r.all)
 	}
 	rewind("", `{"messageId":"SECOND"}`, 409, "unsupported") // it knows the text alone

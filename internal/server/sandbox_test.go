@@ -20,7 +20,8 @@ type reach func(ctx context.Context, backend, workspace string) (page.StaysFacts
 func TestSandboxSheet(t *testing.T) {
 	var facts page.StaysFacts
 	var fails error
-	h := newHouseOn(t, storetest.NewMemory(), offline.New(offline.Config{}), reach(func(context.Context, string, string) (page.StaysFacts, error) { return facts, fails }))
+	h := newHouseOn(t, storetest.NewMemory(), offline.New(offline.Config{}),
+		reach(func(context.Context, string, string) (page.StaysFacts, error) { return facts, fails }))
 	sheet := func(want ...string) string {
 		t.Helper()
 		res, text := h.do("GET", "/sandbox?workspace="+url.QueryEscape(h.workspace), "")
@@ -31,11 +32,19 @@ func TestSandboxSheet(t *testing.T) {
 		}
 		return text
 	}
-	facts = page.StaysFacts{Workspace: h.workspace, Hidden: []string{"/etc/shadow", h.workspace + "/.env"}, Saved: []string{h.workspace + "/key"}, Configured: []string{"a.example"}, Hosts: []string{"a.example"}}
+	facts = page.StaysFacts{
+		Workspace:  h.workspace,
+		Hidden:     []string{"/etc/shadow", h.workspace + "/.env"},
+		Saved:      []string{h.workspace + "/key"},
+		Configured: []string{"a.example"},
+		Hosts:      []string{"a.example"},
+	}
 	for range 10 {
 		facts.Fixed = append(facts.Fixed, h.workspace+"/.vscode")
 	}
-	text := sheet("<code>.env</code>", "when its agent starts", "and 2 more", "<code>key</code>: saved again outside", "a command can end other processes", "<code>a.example</code>", "config.yaml")
+	text := sheet("<code>.env</code>", "when its agent starts", "and 2 more",
+		"<code>key</code>: saved again outside", "a command can end other processes",
+		"<code>a.example</code>", "config.yaml")
 	if strings.Contains(text, "shadow") || strings.Contains(text, "no host") {
 		t.Error(text)
 	}

@@ -17,9 +17,11 @@ func TestSignInReadsByCookieAndWritesBySecret(t *testing.T) {
 		h.do("GET", "/auth", "", "Authorization:")
 	}
 	in := `{"token":"` + token + `"}`
-	res, body := h.do("POST", "/api/sign-in", in, "Authorization:", "Sec-Fetch-Site: same-origin", "Origin: "+h.url)
+	res, body := h.do("POST", "/api/sign-in", in, "Authorization:", "Sec-Fetch-Site: same-origin",
+		"Origin: "+h.url)
 	var reply struct{ Secret string }
-	if err := json.Unmarshal([]byte(body), &reply); err != nil || res.StatusCode != 200 || len(res.Cookies()) != 1 {
+	if err := json.Unmarshal([]byte(body), &reply); err != nil || res.StatusCode != 200 ||
+		len(res.Cookies()) != 1 {
 		t.Fatalf("%d %s %v", res.StatusCode, body, err)
 	}
 	if res, _ := h.do("POST", "/api/sign-in", in, "Authorization:"); res.StatusCode != 401 {

@@ -62,7 +62,8 @@ func tell(t *testing.T, h *house, story string) {
 		first, rest, _ := strings.Cut(expand(ask), "\n")
 		method, path, _ := strings.Cut(first, " ")
 		var header []string
-		for line, after, _ := strings.Cut(rest, "\n"); isHeader.MatchString(line); line, after, _ = strings.Cut(rest, "\n") {
+		for line, after, _ := strings.Cut(rest, "\n"); isHeader.MatchString(line); line, after,
+			_ = strings.Cut(rest, "\n") {
 			header, rest = append(header, line), after
 		}
 		res, body := h.do(method, path, strings.TrimRight(rest, "\n"), header...)

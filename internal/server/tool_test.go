@@ -31,7 +31,8 @@ func TestInsideOfAFoldedRow(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	res, body := h.do("GET", rows[299][1], "")
-	if res.StatusCode != 200 || !strings.Contains(body, "func (p *pump)") || res.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+	if res.StatusCode != 200 || !strings.Contains(body, "func (p *pump)") ||
+		res.Header.Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 
@@ -47,12 +48,15 @@ func TestInsideOfAFoldedRow(t *testing.T) {
 	if len(rows) != 10 {
 		t.Fatalf("%d rows in earlier turns", len(rows))
 	}
-	for _, address := range []string{rows[0][1], strings.Split(rows[0][1], "?")[0]} { // with and without its turn
-		if res, body := h.do("GET", address, ""); res.StatusCode != 200 || !strings.Contains(body, "7 hits") || !strings.Contains(body, "pump0.go") {
+	// with and without its turn
+	for _, address := range []string{rows[0][1], strings.Split(rows[0][1], "?")[0]} {
+		if res, body := h.do("GET", address, ""); res.StatusCode != 200 ||
+			!strings.Contains(body, "7 hits") || !strings.Contains(body, "pump0.go") {
 			t.Errorf("%s: %d %s", address, res.StatusCode, body)
 		}
 	}
-	for address, status := range map[string]int{"/tools/none": 404, "/tools/m49-c0?from=x": 400, "/tools/m49-c0?from=0": 400, "/tools/m49-c0?from=1": 200} {
+	for address, status := range map[string]int{"/tools/none": 404, "/tools/m49-c0?from=x": 400,
+		"/tools/m49-c0?from=0": 400, "/tools/m49-c0?from=1": 200} {
 		if res, body := h.do("GET", "/api"+path+address, ""); res.StatusCode != status {
 			t.Errorf("%s: %d %s", address, res.StatusCode, body)
 		}
@@ -66,9 +70,19 @@ func TestInsideOfARowWithAnOddID(t *testing.T) {
 	id := eventlog.ID(event.NewID())
 	var sum eventlog.Summary
 	var entries []event.Entry
-	for i, d := range []event.Data{event.SessionStart{SessionID: string(id), Backend: offline.Name}, event.UserMessage{MessageID: "m"}, event.TurnStart{TurnID: "t", MessageID: "m"},
-		event.ToolExecutionStart{ToolCallID: odd, ToolName: "view", Arguments: []byte(`{"path":"x"}`), By: event.ByAgent},
-		event.ToolExecutionComplete{ToolCallID: odd, Success: true, Result: &event.ToolResult{Content: "it is this"}}, event.TurnEnd{TurnID: "t", MessageID: "m"}} {
+	for i, d := range []event.Data{event.SessionStart{SessionID: string(id), Backend: offline.Name},
+		event.UserMessage{MessageID: "m"}, event.TurnStart{TurnID: "t", MessageID: "m"},
+		event.ToolExecutionStart{
+			ToolCallID: odd,
+			ToolName:   "view",
+			Arguments:  []byte(`{"path":"x"}`),
+			By:         event.ByAgent,
+		},
+		event.ToolExecutionComplete{
+			ToolCallID: odd,
+			Success:    true,
+			Result:     &event.ToolResult{Content: "it is this"},
+		}, event.TurnEnd{TurnID: "t", MessageID: "m"}} {
 		e := event.Entry{Seq: int64(i + 1), Event: event.New(d, "", sum.UpdatedAt)}
 		e.JSON, _ = event.Marshal(e.Event)
 		sum = eventlog.Summarize(sum, e)
@@ -78,7 +92,8 @@ func TestInsideOfARowWithAnOddID(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHouseOn(t, mem, offline.New(offline.Config{}))
-	res, body := h.do("GET", fmt.Sprintf("/api/sessions/%s/tools/%s?from=2", id, url.PathEscape(odd)), "")
+	res, body := h.do("GET", fmt.Sprintf("/api/sessions/%s/tools/%s?from=2", id, url.PathEscape(odd)),
+		"")
 	if res.StatusCode != 200 || !strings.Contains(body, "it is this") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}

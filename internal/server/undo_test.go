@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// One change of a file is taken back on disk if the file is still as it is shown, and can be brought
-// back in the same way. Lines keep their ends, and the file its mode.
+// One change of a file is taken back on disk if the file is still as it is shown, and can be
+// brought back in the same way. Lines keep their ends, and the file its mode.
 func TestUndoOfAChange(t *testing.T) {
 	h := newHouse(t)
 	name := filepath.Join(h.workspace, "list.txt")
@@ -30,11 +30,13 @@ func TestUndoOfAChange(t *testing.T) {
 	show := func(text string) string {
 		t.Helper()
 		h.file("list.txt", text)
-		return call(200, path+"/display", `{"tool":"render_file_contents","arguments":{"path":"list.txt"}}`)
+		return call(200, path+"/display",
+			`{"tool":"render_file_contents","arguments":{"path":"list.txt"}}`)
 	}
 	undo := func(status int, of, with string, n int) string {
 		t.Helper()
-		return call(status, path+"/outputs/"+of+"/undo", fmt.Sprintf(`{"with":%q,"undone":[%d]}`, with, n))
+		return call(status, path+"/outputs/"+of+"/undo",
+			fmt.Sprintf(`{"with":%q,"undone":[%d]}`, with, n))
 	}
 	holds := func(want string) {
 		t.Helper()
@@ -54,14 +56,16 @@ func TestUndoOfAChange(t *testing.T) {
 	if st, err := os.Stat(name); err != nil || st.Mode().Perm() != 0o751 {
 		t.Errorf("its mode is %v (%v)", st.Mode(), err)
 	}
-	if _, log := h.do("GET", path+"/events?limit=500", ""); !strings.Contains(log, `"newOutputId":"`+next+`"`) {
+	if _, log := h.do("GET", path+"/events?limit=500", ""); !strings.Contains(log, `"newOutputId":"`+
+		next+`"`) {
 		t.Error("the log does not have what is shown now")
 	}
 	next = undo(200, next, now, 1) // it is back
 	holds(after)
 	next = undo(200, next, was, 1)
 	next = undo(200, next, was, 2)
-	holds("one\r\n2\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n") // an end of line is no change of a line
+	// an end of line is no change of a line
+	holds("one\r\n2\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")
 	if got := undo(400, next, was, 2); !strings.Contains(got, "no such change") {
 		t.Error(got)
 	}
@@ -77,7 +81,8 @@ func TestUndoOfAChange(t *testing.T) {
 	undo(409, next, was, 1)
 	part := func() string {
 		h.file("list.txt", after)
-		return call(200, path+"/display", `{"tool":"render_file_contents","arguments":{"path":"list.txt","startLine":2,"endLine":3}}`)
+		return call(200, path+"/display",
+			`{"tool":"render_file_contents","arguments":{"path":"list.txt","startLine":2,"endLine":3}}`)
 	}()
 	if got := undo(400, part, was, 1); !strings.Contains(got, "shown whole") {
 		t.Error(got)

@@ -11,7 +11,8 @@ import (
 func TestUploadsThatMayHoldSecrets(t *testing.T) {
 	h := newHouse(t)
 	_, session := h.session(t)
-	if res, body := h.do("POST", session+"/attachments?name=notes.txt", "key: "+h.guard.Token()); res.StatusCode != 400 || !strings.Contains(body, "webchat's API token") {
+	if res, body := h.do("POST", session+"/attachments?name=notes.txt", "key: "+
+		h.guard.Token()); res.StatusCode != 400 || !strings.Contains(body, "webchat's API token") {
 		t.Errorf("an upload with the token: %s %s", res.Status, body)
 	}
 	upload := func(name, text string) (id, looks string) {
@@ -20,12 +21,15 @@ func TestUploadsThatMayHoldSecrets(t *testing.T) {
 		if m == nil {
 			t.Fatalf("%s: %s", name, body)
 		}
-		if looks := regexp.MustCompile(`"sensitive":true,"looks":"([^"]+)"`).FindStringSubmatch(body); looks != nil {
+		if looks := regexp.MustCompile(`"sensitive":true,"looks":"([^"]+)"`).FindStringSubmatch(
+			body); looks != nil {
 			return m[1], looks[1]
 		}
 		return m[1], ""
 	}
-	for name, want := range map[string]string{".env": "may hold secrets", "server.key": "may hold secrets", "main.go": "", "notes.txt": "holds what looks like a key or password"} {
+	for name, want := range map[string]string{".env": "may hold secrets",
+		"server.key": "may hold secrets", "main.go": "",
+		"notes.txt": "holds what looks like a key or password"} {
 		text := "A=1\n"
 		if name == "notes.txt" {
 			text = "password: hunter2-hunter2\n"
@@ -35,10 +39,12 @@ func TestUploadsThatMayHoldSecrets(t *testing.T) {
 			t.Errorf("%s %q, want %q", name, looks, want)
 		}
 		send := func(more string) (int, string) {
-			res, body := h.do("POST", session+"/messages", `{"content":"read","attachments":[{"id":"`+id+`","name":"`+name+`"`+more+`}]}`)
+			res, body := h.do("POST", session+"/messages", `{"content":"read","attachments":[{"id":"`+id+
+				`","name":"`+name+`"`+more+`}]}`)
 			return res.StatusCode, body
 		}
-		if code, body := send(""); (code == 400 && strings.Contains(body, name+": it "+want)) != (want != "") {
+		if code, body := send(""); (code == 400 && strings.Contains(body, name+": it "+
+			want)) != (want != "") {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
 		if code, body := send(`,"sensitive":true`); code != 202 {

@@ -194,7 +194,8 @@ var named = map[string]string{
 // TestAPartEndsAlone
 var unnamed = []string{"GET /sessions?current=", "GET /api/search?output=",
 	"GET /api/outputs/{id}/page?output=", "GET /api/stream?sessions=",
-	"POST /api/mcp/{server}/allow", "POST /api/mcp/{server}/switch", "POST /api/mcp/{server}/prompt", "POST /api/mcp/{server}/resource", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
+	"POST /api/mcp/{server}/allow", "POST /api/mcp/{server}/switch", "POST /api/mcp/{server}/prompt",
+	"POST /api/mcp/{server}/resource", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
 	"GET /mcp/w/{workspaceId}", "DELETE /mcp/w/{workspaceId}"}
 
 // To everybody else a person's session, and all that is in it, is as if it never was: by every

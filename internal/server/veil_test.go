@@ -11,8 +11,8 @@ import (
 const secret = "hunter2" + "hunter2"
 
 // What is saved of a session for people, and what a replay of it shows, has dots where a prompt, an
-// answer, a call, what came of it, or an output holds a secret, and nothing that would lift them. The
-// lines of the log are for programs, and have it.
+// answer, a call, what came of it, or an output holds a secret, and nothing that would lift them.
+// The lines of the log are for programs, and have it.
 func TestVeiledFiles(t *testing.T) {
 	h := newHouse(t)
 	h.file("deploy.yaml", "host: db.example\npassword: "+secret+"\nregion: eu\n")
@@ -21,11 +21,13 @@ func TestVeiledFiles(t *testing.T) {
 	h.posted(t, path+"/display", `{"tool":"render_file_contents","arguments":{"path":"deploy.yaml"}}`)
 	h.say(t, path, "show me no.txt?token="+secret)
 	h.say(t, path, "Is `API_TOKEN="+secret+"` right?\n\n    password: "+secret+"\n")
-	h.posted(t, path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo API_TOKEN=`+secret+`"}}`)
+	h.posted(t, path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo API_TOKEN=`+
+		secret+`"}}`)
 	if _, log := h.do("GET", path+"/export?format=jsonl", ""); !strings.Contains(log, secret) {
 		t.Error("the log has no secret")
 	}
-	for _, address := range []string{path + "/export?format=html", path + "/export?format=md", strings.TrimPrefix(path, "/api") + "/replay"} {
+	for _, address := range []string{path + "/export?format=html", path + "/export?format=md",
+		strings.TrimPrefix(path, "/api") + "/replay"} {
 		res, body := h.do("GET", address, "")
 		if name := res.Header.Get("Content-Disposition"); strings.Contains(name, "hunter2") {
 			t.Errorf("%s is called %s", address, name)
@@ -49,13 +51,15 @@ func TestVeiledFiles(t *testing.T) {
 func TestVeiledSearch(t *testing.T) {
 	h := newHouse(t)
 	key := strings.Repeat("MIIEvQIBADANBgkq\n", 6)
-	h.file("notes.md", "the needle\npassword: "+secret+"\n\n-----BEGIN PRIVATE KEY-----\n"+key+"-----END PRIVATE KEY-----\nneedle\n")
+	h.file("notes.md", "the needle\npassword: "+secret+"\n\n-----BEGIN PRIVATE KEY-----\n"+key+
+		"-----END PRIVATE KEY-----\nneedle\n")
 	id, session := h.session(t)
 	h.posted(t, session+"/display", `{"tool":"render_file_contents","arguments":{"path":"notes.md"}}`)
 	for _, where := range []string{"", "&session=" + id} {
 		for _, q := range []string{"needle", "hunter2"} {
 			_, body := h.do("GET", "/api/search?q="+url.QueryEscape(q)+where, "")
-			if strings.Contains(body, "hunter2") || strings.Contains(body, "MIIEvQ") || q == "needle" && !strings.Contains(body, "•••") {
+			if strings.Contains(body, "hunter2") || strings.Contains(body, "MIIEvQ") || q == "needle" &&
+				!strings.Contains(body, "•••") {
 				t.Errorf("%s: %s", q+where, body)
 			}
 		}
@@ -81,11 +85,14 @@ func TestThreat46AgentsShowWhatHoldsASecret(t *testing.T) {
 	if err := json.Unmarshal([]byte(asked[len(asked)-1].data), &e); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Data.Secret; got.File != "deploy.yaml" || got.Looks != "holds what looks like a key or password" || !strings.Contains(e.Data.Why, got.Looks) {
+	if got := e.Data.Secret; got.File != "deploy.yaml" ||
+		got.Looks != "holds what looks like a key or password" ||
+		!strings.Contains(e.Data.Why, got.Looks) {
 		t.Errorf("%+v", e.Data)
 	}
 	_, page := h.do("GET", "/sessions/"+id, "")
-	if !strings.Contains(page, "deploy.yaml holds what looks like a key or password") || strings.Contains(page, "hunter2") {
+	if !strings.Contains(page, "deploy.yaml holds what looks like a key or password") ||
+		strings.Contains(page, "hunter2") {
 		t.Error("the page does not say why it asks, or shows the secret")
 	}
 	h.do("POST", path+"/permissions/"+e.Data.RequestID, `{"decision":"deny"}`)

@@ -22,7 +22,8 @@ func published(t *testing.T, h *house) (rows []struct{ method, pattern, class st
 	}
 	for pattern, methods := range doc.Paths {
 		for method, op := range methods {
-			rows = append(rows, struct{ method, pattern, class string }{strings.ToUpper(method), pattern, op.Class})
+			rows = append(rows, struct{ method, pattern, class string }{strings.ToUpper(method), pattern,
+				op.Class})
 		}
 	}
 	if len(rows) < 30 {
@@ -36,19 +37,26 @@ func published(t *testing.T, h *house) (rows []struct{ method, pattern, class st
 func TestEveryRouteIsGuarded(t *testing.T) {
 	h := newHouse(t)
 	h.session(t) // from here on it is ready
-	open := map[string]bool{guard.Public.String(): true, guard.Static.String(): true, guard.Door.String(): true, guard.Output.String(): true, guard.Frame.String(): true}
+	open := map[string]bool{guard.Public.String(): true, guard.Static.String(): true,
+		guard.Door.String(): true, guard.Output.String(): true, guard.Frame.String(): true}
 	writes := map[string]bool{guard.Write.String(): true, guard.Upload.String(): true}
-	expect := func(row struct{ method, pattern, class string }, what string, wants int, body string, header ...string) {
+	expect := func(row struct{ method, pattern, class string }, what string, wants int, body string,
+		header ...string) {
 		t.Helper()
-		path := strings.NewReplacer("{id}", "x", "{requestId}", "y", "{toolCallId}", "z", "*", "v/js/theme.js").Replace(row.pattern)
+		path := strings.NewReplacer("{id}", "x", "{requestId}", "y", "{toolCallId}", "z", "*",
+			"v/js/theme.js").Replace(row.pattern)
 		res, text := h.do(row.method, path, body, header...)
 		if res.StatusCode != wants {
-			t.Errorf("%s %s (%s), %s: %d %s, want %d", row.method, row.pattern, row.class, what, res.StatusCode, text, wants)
+			t.Errorf("%s %s (%s), %s: %d %s, want %d", row.method, row.pattern, row.class, what,
+				res.StatusCode, text, wants)
 		}
-		if res.StatusCode == http.StatusSwitchingProtocols || res.Header.Get("Access-Control-Allow-Origin") != "" {
+		if res.StatusCode == http.StatusSwitchingProtocols ||
+			res.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s %s, %s: %v", row.method, row.pattern, what, res.Header)
 		}
-		if res.Header.Get("X-Content-Type-Options") != "nosniff" || res.Header.Get("Content-Security-Policy") == "" || res.Header.Get("Referrer-Policy") != "no-referrer" {
+		if res.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			res.Header.Get("Content-Security-Policy") == "" ||
+			res.Header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s %s, %s: headers are missing: %v", row.method, row.pattern, what, res.Header)
 		}
 		if what == "foreign host" && len(res.Cookies()) > 0 {
@@ -62,7 +70,8 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		}
 		expect(row, "foreign host", foreign, "", "Host: evil.test")
 		expect(row, "foreign origin", 403, "", "Origin: https://evil.test")
-		expect(row, "neighbour port", 403, "", "Origin: http://localhost:3000", "Sec-Fetch-Site: same-site")
+		expect(row, "neighbour port", 403, "", "Origin: http://localhost:3000",
+			"Sec-Fetch-Site: same-site")
 		if row.method != "GET" {
 			expect(row, "cross-site write", 403, "", "Sec-Fetch-Site: cross-site")
 		} else if row.class == guard.Read.String() || row.class == guard.Output.String() || row.class == guard.Frame.String() {
@@ -70,7 +79,8 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		}
 		if !open[row.class] {
 			expect(row, "no credentials", 401, "", "Authorization:")
-			expect(row, "wrong credentials", 401, "", "Authorization: Bearer wrong", "Cookie: webchat_80=wrong")
+			expect(row, "wrong credentials", 401, "", "Authorization: Bearer wrong",
+				"Cookie: webchat_80=wrong")
 		}
 		media := "text/plain"
 		if row.class == guard.Upload.String() {
@@ -78,13 +88,15 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		}
 		expect(row, "wrong media type", 415, "x", "Content-Type: "+media)
 		expect(row, "form", 415, "a=b", "Content-Type: application/x-www-form-urlencoded; charset=utf-8")
-		expect(row, "compressed body", 415, "x", "Content-Type: application/json", "Content-Encoding: gzip")
+		expect(row, "compressed body", 415, "x", "Content-Type: application/json",
+			"Content-Encoding: gzip")
 		size := guard.MaxBody
 		if row.class == guard.Upload.String() {
 			size = guard.MaxUpload
 		}
 		expect(row, "too large", 413, strings.Repeat(" ", size+1), "Content-Type: application/json")
-		if row.class != guard.MCP.String() && writes[row.class] != (row.method != "GET" && row.pattern != "/api/sign-in") {
+		if row.class != guard.MCP.String() && writes[row.class] != (row.method != "GET" &&
+			row.pattern != "/api/sign-in") {
 			t.Errorf("%s %s has the class %s", row.method, row.pattern, row.class)
 		}
 	}
@@ -110,7 +122,8 @@ func TestReadsChangeNothing(t *testing.T) {
 		if strings.HasSuffix(row.pattern, "stream") {
 			continue // it would not end; the query is the same
 		}
-		path := strings.NewReplacer("{id}", one.ID, "{requestId}", "y", "{toolCallId}", "z", "*", "v/js/theme.js").Replace(row.pattern)
+		path := strings.NewReplacer("{id}", one.ID, "{requestId}", "y", "{toolCallId}", "z", "*",
+			"v/js/theme.js").Replace(row.pattern)
 		for _, method := range []string{"GET", "HEAD"} {
 			h.do(method, path+"?content=run+date&title=x&decision=allow&delete=1&tool=run_and_display", "")
 		}

@@ -58,7 +58,10 @@ func (p *pacer) Open(_ context.Context, _ agent.Options, h agent.Host) (agent.Co
 
 func (p *pacer) Prompt(ctx context.Context, _ agent.Prompt) error {
 	return paced(p.n, p.rate, func(i int) error {
-		return p.host.Report(ctx, event.AssistantReasoning{ReasoningID: stamp(i), Content: "a thought of ordinary length about what to do next"})
+		return p.host.Report(ctx, event.AssistantReasoning{
+			ReasoningID: stamp(i),
+			Content:     "a thought of ordinary length about what to do next",
+		})
 	})
 }
 
@@ -117,7 +120,8 @@ func BenchmarkBackendToWire(b *testing.B) {
 		_, path := h.session(b)
 		ctx, cancel := context.WithCancel(b.Context())
 		defer cancel()
-		res, err := h.client.Do(h.request("GET", path+"/events", "", "Accept: text/event-stream").WithContext(ctx))
+		res, err := h.client.Do(h.request("GET", path+"/events", "",
+			"Accept: text/event-stream").WithContext(ctx))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -145,7 +149,13 @@ func referenceWire(b *testing.B) {
 		<-begun
 		sum := eventlog.Summary{ID: "s", Status: event.Idle}
 		_ = paced(b.N, wireRate, func(i int) error {
-			e := event.Entry{Seq: sum.LastSeq + 1, Event: event.New(event.AssistantReasoning{ReasoningID: stamp(i), Content: "a thought of ordinary length about what to do next"}, "", time.Now())}
+			e := event.Entry{
+				Seq: sum.LastSeq + 1,
+				Event: event.New(event.AssistantReasoning{
+					ReasoningID: stamp(i),
+					Content:     "a thought of ordinary length about what to do next",
+				}, "", time.Now()),
+			}
 			var err error
 			if e.JSON, err = event.Marshal(e.Event); err != nil {
 				return err
@@ -182,17 +192,20 @@ func BenchmarkJoin(b *testing.B) {
 	const events = 5000
 	h := newHouseOn(b, db, &pacer{n: events, rate: wireRate})
 	id, path := h.session(b)
-	if res, body := h.do("POST", path+"/messages?wait=true", `{"content":"go"}`); res.StatusCode != 200 {
+	if res, body := h.do("POST", path+"/messages?wait=true",
+		`{"content":"go"}`); res.StatusCode != 200 {
 		b.Fatalf("%d %s", res.StatusCode, body)
 	}
 	for name, c := range map[string]struct {
 		path string
 		want int
-	}{"whole": {path + "/events", events}, "last": {path + "/events?after=" + strconv.Itoa(events-100), 100}} {
+	}{"whole": {path + "/events", events}, "last": {path + "/events?after=" + strconv.Itoa(events-100),
+		100}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				ctx, cancel := context.WithCancel(b.Context())
-				res, err := h.client.Do(h.request("GET", c.path, "", "Accept: text/event-stream").WithContext(ctx))
+				res, err := h.client.Do(h.request("GET", c.path, "",
+					"Accept: text/event-stream").WithContext(ctx))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -25,7 +25,8 @@ func (h *house) opened(name string) oneWorkspace {
 		h.t.Fatal(err)
 	}
 	var w oneWorkspace
-	if res, answer := h.do("POST", "/api/workspaces", string(body)); res.StatusCode != 201 || json.Unmarshal([]byte(answer), &w) != nil {
+	if res, answer := h.do("POST", "/api/workspaces", string(body)); res.StatusCode != 201 ||
+		json.Unmarshal([]byte(answer), &w) != nil {
 		h.t.Fatalf("open %s: %d %s", dir, res.StatusCode, answer)
 	}
 	return w
@@ -77,13 +78,16 @@ func TestWorkspaces(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	for query, want := range map[string]string{"": "second first", "?workspace=" + b.Path: "second", "?workspace=" + h.workspace: "first",
-		"?state=idle": "second first", "?state=active": "", "?state=pinned": "", "?state=failed": ""} {
+	for query, want := range map[string]string{"": "second first", "?workspace=" + b.Path: "second",
+		"?workspace=" + h.workspace: "first",
+		"?state=idle":               "second first", "?state=active": "", "?state=pinned": "",
+		"?state=failed": ""} {
 		if got := list(query); got != want {
 			t.Errorf("%s lists %q, want %q", query, got, want)
 		}
 	}
-	if _, body := h.do("GET", "/api/sessions/"+second+"/events", ""); !strings.Contains(body, `"type":"session.start","data":{"sessionId":"`+second+`","workspace":"`+b.Path+`"`) {
+	if _, body := h.do("GET", "/api/sessions/"+second+"/events", ""); !strings.Contains(body,
+		`"type":"session.start","data":{"sessionId":"`+second+`","workspace":"`+b.Path+`"`) {
 		t.Errorf("the log: %s", body)
 	}
 	for _, c := range []struct {
@@ -103,7 +107,8 @@ func TestWorkspaces(t *testing.T) {
 		{"GET", "/api/sessions?workspace=" + b.Path, "", 404, "not_open"},
 		{"GET", "/api/sessions/" + second, "", 200, ""},
 	} {
-		if res, body := h.do(c.method, c.path, c.body); res.StatusCode != c.status || c.code != "" && !strings.Contains(body, `"code":"`+c.code+`"`) {
+		if res, body := h.do(c.method, c.path, c.body); res.StatusCode != c.status || c.code != "" &&
+			!strings.Contains(body, `"code":"`+c.code+`"`) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, res.StatusCode, body, c.status, c.code)
 		}
 	}
@@ -121,11 +126,14 @@ func TestWorkspaces(t *testing.T) {
 func TestMissingFolder(t *testing.T) {
 	h := newHouse(t)
 	b := h.opened("beta")
-	if err := os.WriteFile(filepath.Join(b.Path, "notes.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.Path, "notes.txt"), []byte("one\ntwo\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	id := h.beginIn(b.Path)
-	one, show, say := "/api/sessions/"+id, `{"tool":"render_file_contents","arguments":{"path":"notes.txt"}}`, `{"content":"show me notes.txt"}`
+	one, show, say := "/api/sessions/"+id,
+		`{"tool":"render_file_contents","arguments":{"path":"notes.txt"}}`,
+		`{"content":"show me notes.txt"}`
 	away := b.Path + ".away"
 	type want struct {
 		method, path, body string
@@ -135,8 +143,10 @@ func TestMissingFolder(t *testing.T) {
 	check := func(all ...want) {
 		t.Helper()
 		for _, c := range all {
-			if res, body := h.do(c.method, c.path, c.body); res.StatusCode != c.status || !strings.Contains(body, c.text) {
-				t.Errorf("%s %s: %d %s\nwant %d and %q", c.method, c.path, res.StatusCode, body, c.status, c.text)
+			if res, body := h.do(c.method, c.path, c.body); res.StatusCode != c.status ||
+				!strings.Contains(body, c.text) {
+				t.Errorf("%s %s: %d %s\nwant %d and %q", c.method, c.path, res.StatusCode, body, c.status,
+					c.text)
 			}
 		}
 	}
@@ -152,9 +162,11 @@ func TestMissingFolder(t *testing.T) {
 	}
 	missing := []want{
 		{"POST", one + "/display", show, 422, "is not there. Mount or restore it"},
-		{"POST", one + "/display", `{"tool":"run_and_display","arguments":{"command":"pwd"}}`, 422, "is not there. Mount or restore it"},
+		{"POST", one + "/display", `{"tool":"run_and_display","arguments":{"command":"pwd"}}`, 422,
+			"is not there. Mount or restore it"},
 		{"POST", one + "/messages", say, 409, "folder_missing"},
-		{"POST", one + "/messages", `{"content":"read","attachments":[{"path":"notes.txt"}]}`, 409, "folder_missing"},
+		{"POST", one + "/messages", `{"content":"read","attachments":[{"path":"notes.txt"}]}`, 409,
+			"folder_missing"},
 		{"POST", "/api/sessions", `{"workspace":"` + b.Path + `"}`, 409, "folder_missing"},
 		{"GET", "/api/files?q=notes&workspace=" + b.Path, "", 409, "folder_missing"},
 		{"GET", "/api/workspaces", "", 200, `"name":"beta","available":false`},
@@ -166,8 +178,10 @@ func TestMissingFolder(t *testing.T) {
 	check(missing...)
 	if err := os.Symlink(h.workspace, b.Path); err == nil { // another folder by its name
 		h.file("notes.txt", "of another workspace")
-		check(want{"POST", one + "/display", show, 422, "replaced by a link"}, want{"POST", one + "/messages", say, 409, "folder_missing"},
-			want{"POST", one + "/display", `{"tool":"run_and_display","arguments":{"command":"pwd"}}`, 422, "replaced by a link"})
+		check(want{"POST", one + "/display", show, 422, "replaced by a link"},
+			want{"POST", one + "/messages", say, 409, "folder_missing"},
+			want{"POST", one + "/display", `{"tool":"run_and_display","arguments":{"command":"pwd"}}`, 422,
+				"replaced by a link"})
 		if err := os.Remove(b.Path); err != nil {
 			t.Fatal(err)
 		}

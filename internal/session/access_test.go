@@ -11,15 +11,19 @@ import (
 	"webchat/internal/event"
 )
 
-// An agent asks for a path or a host of its own accord: no mode answers, the card has its reason, and a
-// yes opens exactly that for the session.
+// An agent asks for a path or a host of its own accord: no mode answers, the card has its reason,
+// and a yes opens exactly that for the session.
 func TestAgentAsksForAccess(t *testing.T) {
 	c := &cell{}
 	var said []string
 	play(t, func(r *rig, cfg *Config) {
 		cfg.Cage, cfg.Permissions = c, consent.ModeAllow
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-			res, err := h.CallTool(ctx, agent.ToolCall{ID: p.MessageID, Name: "ask_for_access", Arguments: json.RawMessage(p.Content)})
+			res, err := h.CallTool(ctx, agent.ToolCall{
+				ID:        p.MessageID,
+				Name:      "ask_for_access",
+				Arguments: json.RawMessage(p.Content),
+			})
 			said = append(said, res.TextForModel)
 			return err
 		}
@@ -35,7 +39,8 @@ func TestAgentAsksForAccess(t *testing.T) {
 		} {
 			id := r.send(one.args)
 			ask := r.requests(1)[0]
-			if ask.Kind != one.kind || !ask.Sensitive || !strings.Contains(ask.Why, "It says: ") || strings.Contains(ask.Why, "\n") {
+			if ask.Kind != one.kind || !ask.Sensitive || !strings.Contains(ask.Why, "It says: ") ||
+				strings.Contains(ask.Why, "\n") {
 				t.Errorf("%s asks %+v", one.args, ask)
 			}
 			if err := r.s.Decide(r.Context(), ask.RequestID, consent.Decision{Decision: one.d}); err != nil {
@@ -44,7 +49,8 @@ func TestAgentAsksForAccess(t *testing.T) {
 			r.wait(id)
 		}
 		c.is(t, "/srv/data", "registry.example")
-		for _, bad := range []string{`{"why":"x"}`, `{"path":"/a","host":"b","why":"x"}`, `{"path":"/a"}`, `{"path":"/a","why":"x","scope":"workspace"}`} {
+		for _, bad := range []string{`{"why":"x"}`, `{"path":"/a","host":"b","why":"x"}`, `{"path":"/a"}`,
+			`{"path":"/a","why":"x","scope":"workspace"}`} {
 			r.ask(bad)
 			r.requests(0)
 		}

@@ -69,12 +69,15 @@ func keysOf(raw []byte) int {
 // stricter reports whether raw may hold what encoding/json takes and we refuse:
 // half a character, bytes that are not UTF-8, and deep nesting.
 func stricter(raw []byte) bool {
-	return bytes.Contains(raw, []byte(`\u`)) || !utf8.Valid(raw) || bytes.Count(raw, []byte("["))+bytes.Count(raw, []byte("{")) > strictjson.MaxDepth
+	return bytes.Contains(raw, []byte(`\u`)) || !utf8.Valid(raw) || bytes.Count(raw, []byte("["))+
+		bytes.Count(raw, []byte("{")) > strictjson.MaxDepth
 }
 
 func FuzzArguments(f *testing.F) {
-	for _, s := range []string{`{}`, ``, `null`, `{"a":1}`, `{"a":1,"A":2}`, `{"a":1,"a":2}`, `{"a":{"b":1,"B":2}}`, `{"a":[{"K":1},{"k":1}]}`,
-		`{"a":[[{"k":1,"K":1}]]}`, `[]`, `{"a":`, `{}x`, `{"\u212a":1,"k":2}`, `{"a":[1,{"x":null}],"b":{"x":true}}`, `{"a":"\ud800"}`} {
+	for _, s := range []string{`{}`, ``, `null`, `{"a":1}`, `{"a":1,"A":2}`, `{"a":1,"a":2}`,
+		`{"a":{"b":1,"B":2}}`, `{"a":[{"K":1},{"k":1}]}`,
+		`{"a":[[{"k":1,"K":1}]]}`, `[]`, `{"a":`, `{}x`, `{"\u212a":1,"k":2}`,
+		`{"a":[1,{"x":null}],"b":{"x":true}}`, `{"a":"\ud800"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -85,7 +88,8 @@ func FuzzArguments(f *testing.F) {
 		switch {
 		case err == nil && !empty && (!valid || ambiguous(raw)):
 			t.Errorf("accepted %q", raw)
-		case err != nil && (empty || valid && !ambiguous(raw) && !stricter(raw)) && len(raw) <= MaxArguments:
+		case err != nil && (empty || valid && !ambiguous(raw) && !stricter(raw)) &&
+			len(raw) <= MaxArguments:
 			t.Errorf("refused %q: %v", raw, err)
 		case err == nil && !json.Valid(clean):
 			t.Errorf("made %q of %q", clean, raw)

@@ -24,20 +24,25 @@ func asker(t *testing.T, change func(*Config, *agent.Permission), test func(r *r
 		if change != nil {
 			change(c, ask)
 		}
-		r.tools.tools = []agent.Tool{acts("run", ask, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
-			entries := r.mem.entries(r.s.ID())
-			if d, ok := entries[len(entries)-1].Event.Data.(event.PermissionCompleted); !ok || d.Decision != event.Allow {
-				t.Errorf("it acts after %s", entries[len(entries)-1].JSON)
-			}
-			effects++
-			return agent.Result{TextForModel: "ran"}, nil
-		})}
+		r.tools.tools = []agent.Tool{acts("run", ask,
+			func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+				entries := r.mem.entries(r.s.ID())
+				if d, ok := entries[len(entries)-1].Event.Data.(event.PermissionCompleted); !ok ||
+					d.Decision != event.Allow {
+					t.Errorf("it acts after %s", entries[len(entries)-1].JSON)
+				}
+				effects++
+				return agent.Result{TextForModel: "ran"}, nil
+			})}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			res, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: []byte(`{}`)})
 			if err != nil {
 				return err
 			}
-			return h.Report(ctx, event.AssistantMessage{MessageID: "m" + p.MessageID, Content: string(res.Type) + ": " + res.TextForModel})
+			return h.Report(ctx, event.AssistantMessage{
+				MessageID: "m" + p.MessageID,
+				Content:   string(res.Type) + ": " + res.TextForModel,
+			})
 		}
 	}, func(r *rig) { test(r, &effects) })
 }
@@ -46,12 +51,17 @@ func asker(t *testing.T, change func(*Config, *agent.Permission), test func(r *r
 func TestToolsAsk(t *testing.T) {
 	var got agent.Answer
 	play(t, func(r *rig, _ *Config) {
-		r.tools.tools = []agent.Tool{acts("run", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
-			call := agent.CallFrom(ctx)
-			a, err := call.Ask(ctx, agent.Question{ToolCallID: call.ToolCallID, Question: "Which?", Choices: []string{"a", "b"}})
-			got = a
-			return agent.Result{TextForModel: "ran"}, err
-		})}
+		r.tools.tools = []agent.Tool{acts("run", nil,
+			func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+				call := agent.CallFrom(ctx)
+				a, err := call.Ask(ctx, agent.Question{
+					ToolCallID: call.ToolCallID,
+					Question:   "Which?",
+					Choices:    []string{"a", "b"},
+				})
+				got = a
+				return agent.Result{TextForModel: "ran"}, err
+			})}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
 			_, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: []byte(`{}`)})
 			return err
@@ -78,7 +88,8 @@ func TestPermissionIsAsked(t *testing.T) {
 		p := all[event.PermissionRequested](r)[0]
 		equal(t, "resource", p.Resource, "make test")
 		equal(t, "expires", time.Until(time.Time(p.ExpiresAt)).Round(time.Second), 5*time.Minute)
-		for _, d := range []consent.Decision{{}, {Decision: "perhaps"}, {Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
+		for _, d := range []consent.Decision{{}, {Decision: "perhaps"},
+			{Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
 			is(t, r.s.Decide(r.Context(), req, d), eventlog.ErrInvalid)
 		}
 		is(t, r.s.Answer(r.Context(), req, "yes"), eventlog.ErrInvalid)
@@ -86,13 +97,15 @@ func TestPermissionIsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny}), consent.ErrAnswered)
-		is(t, r.s.Decide(r.Context(), "nobody", consent.Decision{Decision: event.Deny}), eventlog.ErrNotFound)
+		is(t, r.s.Decide(r.Context(), "nobody", consent.Decision{Decision: event.Deny}),
+			eventlog.ErrNotFound)
 		equal(t, "content", r.wait(id).Content, "success: ran")
 		equal(t, "effects", *effects, 1)
 
 		// Once means once.
 		id = r.send("again")
-		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny, Reason: "use make check"}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(),
+			consent.Decision{Decision: event.Deny, Reason: "use make check"}); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "content", r.wait(id).Content, "denied: The user said no: use make check")
@@ -101,9 +114,12 @@ func TestPermissionIsAsked(t *testing.T) {
 }
 
 func TestPermissionForTheSession(t *testing.T) {
-	asker(t, func(c *Config, _ *agent.Permission) { c.Policy = policy.New(policy.Config{Workspace: "/w"}) }, func(r *rig, effects *int) {
+	asker(t, func(c *Config, _ *agent.Permission) {
+		c.Policy = policy.New(policy.Config{Workspace: "/w"})
+	}, func(r *rig, effects *int) {
 		id := r.send("go")
-		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(),
+			consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(id)
@@ -141,11 +157,23 @@ func TestPermissionForTheSession(t *testing.T) {
 func TestNoDiffOfOwnSecrets(t *testing.T) {
 	asker(t, func(c *Config, p *agent.Permission) {
 		c.Permissions = consent.ModeAllow
-		c.Policy = policy.New(policy.Config{Workspace: "/w", Secrets: []policy.Secret{{Path: "/data", What: "webchat's API token"}}})
-		*p = agent.Permission{ToolName: "run", Kind: agent.KindWrite, Resource: "a.txt", Cwd: "/w", Diff: "-the token\n", Also: []agent.Resource{{Kind: agent.KindWrite, Resource: "/data/token"}}}
+		c.Policy = policy.New(policy.Config{
+			Workspace: "/w",
+			Secrets:   []policy.Secret{{Path: "/data", What: "webchat's API token"}},
+		})
+		*p = agent.Permission{
+			ToolName: "run",
+			Kind:     agent.KindWrite,
+			Resource: "a.txt",
+			Cwd:      "/w",
+			Diff:     "-the token\n",
+			Also:     []agent.Resource{{Kind: agent.KindWrite, Resource: "/data/token"}},
+		}
 	}, func(r *rig, effects *int) {
 		id := r.send("go")
-		equal(t, "content", r.wait(id).Content, "denied: /data/token: token is webchat's API token, which is never shown and never sent to a model.")
+		equal(t, "content", r.wait(id).Content,
+			"denied: /data/token: token is webchat's API token, which is never shown and never sent to a "+
+				"model.")
 		equal(t, "effects", *effects, 0)
 		equal(t, "the diff in the log", all[event.PermissionRequested](r)[0].Diff, "")
 	})
@@ -170,17 +198,46 @@ func TestPermissionByModeAndRule(t *testing.T) {
 		by        event.Decider
 		effects   int
 	}{
-		"ask":             {mode: consent.ModeAsk, asks: true, by: event.DecidedByTimeout},
-		"allow":           {mode: consent.ModeAllow, by: event.DecidedByMode, effects: 1},
-		"deny":            {mode: consent.ModeDeny, by: event.DecidedByMode},
-		"allow sensitive": {mode: consent.ModeAllow, sensitive: true, asks: true, by: event.DecidedByTimeout},
-		"deny sensitive":  {mode: consent.ModeDeny, sensitive: true, by: event.DecidedByMode},
-		"rule allows":     {mode: consent.ModeDeny, rules: rule(allow), by: event.DecidedByRule, effects: 1},
-		"rule denies":     {mode: consent.ModeAllow, rules: rule(deny), by: event.DecidedByRule},
-		"rule asks":       {mode: consent.ModeAllow, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
-		"rule asks still": {mode: consent.ModeDeny, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
-		"found sensitive": {mode: consent.ModeAllow, rules: rule(agent.Ruling{Decision: event.Allow, Sensitive: true}), asks: true, by: event.DecidedByTimeout},
-		"rule sensitive":  {mode: consent.ModeAsk, rules: rule(allow), sensitive: true, asks: true, by: event.DecidedByTimeout},
+		"ask":   {mode: consent.ModeAsk, asks: true, by: event.DecidedByTimeout},
+		"allow": {mode: consent.ModeAllow, by: event.DecidedByMode, effects: 1},
+		"deny":  {mode: consent.ModeDeny, by: event.DecidedByMode},
+		"allow sensitive": {
+			mode:      consent.ModeAllow,
+			sensitive: true,
+			asks:      true,
+			by:        event.DecidedByTimeout,
+		},
+		"deny sensitive": {mode: consent.ModeDeny, sensitive: true, by: event.DecidedByMode},
+		"rule allows": {
+			mode:    consent.ModeDeny,
+			rules:   rule(allow),
+			by:      event.DecidedByRule,
+			effects: 1,
+		},
+		"rule denies": {mode: consent.ModeAllow, rules: rule(deny), by: event.DecidedByRule},
+		"rule asks": {
+			mode:  consent.ModeAllow,
+			rules: rule(agent.Ruling{Ask: true}),
+			asks:  true,
+			by:    event.DecidedByTimeout,
+		},
+		"rule asks still": {
+			mode:  consent.ModeDeny,
+			rules: rule(agent.Ruling{Ask: true}),
+			asks:  true,
+			by:    event.DecidedByTimeout,
+		},
+		"found sensitive": {mode: consent.ModeAllow, rules: rule(agent.Ruling{
+			Decision:  event.Allow,
+			Sensitive: true,
+		}), asks: true, by: event.DecidedByTimeout},
+		"rule sensitive": {
+			mode:      consent.ModeAsk,
+			rules:     rule(allow),
+			sensitive: true,
+			asks:      true,
+			by:        event.DecidedByTimeout,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asker(t, func(cfg *Config, p *agent.Permission) {
@@ -215,7 +272,10 @@ func TestPermissionAborted(t *testing.T) {
 		id := r.send("go")
 		req := r.request()
 		r.s.Abort(r.Context(), "")
-		is(t, func() error { r.wait(id); return r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}) }(), consent.ErrGone)
+		is(t, func() error {
+			r.wait(id)
+			return r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow})
+		}(), consent.ErrGone)
 		equal(t, "effects", *effects, 0)
 	})
 }
@@ -225,7 +285,8 @@ func TestPermissionHook(t *testing.T) {
 	for _, mode := range []consent.Mode{consent.ModeAsk, consent.ModeAllow} {
 		asker(t, func(c *Config, _ *agent.Permission) {
 			c.Permissions = mode
-			c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+			c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict,
+				error) {
 				return consent.HookVerdict{Allow: h.Event != consent.PermissionRequested, Reason: "never"}, nil
 			})
 		}, func(r *rig, effects *int) {

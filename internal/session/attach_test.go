@@ -39,7 +39,9 @@ func TestAttachments(t *testing.T) {
 		_, err = r.s.Attach("image/png", make([]byte, 101))
 		is(t, err, eventlog.ErrInvalid)
 		dir := r.cfg.Workspace
-		message, err := r.s.Send(r.Context(), Message{Attachments: []event.Attachment{{ID: id}, {Path: "a.txt"}, {Path: filepath.Join(dir, "a.txt"), Lines: "1"}, {OutputID: "out_1", Lines: "1-2"},
+		message, err := r.s.Send(r.Context(), Message{Attachments: []event.Attachment{{ID: id},
+			{Path: "a.txt"}, {Path: filepath.Join(dir, "a.txt"), Lines: "1"},
+			{OutputID: "out_1", Lines: "1-2"},
 			{OutputID: "out_1", Lines: "3-9", Mention: true}}})
 		if err != nil {
 			t.Fatal(err)
@@ -50,11 +52,18 @@ func TestAttachments(t *testing.T) {
 		equal(t, "file", got[1].Name+" "+string(got[1].Data), "a.txt hi")
 		equal(t, "absolute, a line", got[2].Name+" "+string(got[2].Data), "a.txt:1 hi")
 		equal(t, "output", string(got[3].Data), "lines 1-2")
-		equal(t, "mention", string(got[4].Data), "The user is looking at out_1, lines 3-9. You were not given its content.")
-		_, err = r.s.Send(r.Context(), Message{Content: "x", Attachments: []event.Attachment{{ID: id, Mention: true}}})
+		equal(t, "mention", string(got[4].Data),
+			"The user is looking at out_1, lines 3-9. You were not given its content.")
+		_, err = r.s.Send(r.Context(), Message{
+			Content:     "x",
+			Attachments: []event.Attachment{{ID: id, Mention: true}},
+		})
 		is(t, err, eventlog.ErrInvalid)
 		for _, path := range []string{"link", "/etc/passwd", "..", "a.txt/../../x", "a\x00"} {
-			if _, err := r.s.Send(r.Context(), Message{Content: "x", Attachments: []event.Attachment{{Path: path}}}); !errors.Is(err, eventlog.ErrInvalid) {
+			if _, err := r.s.Send(r.Context(), Message{
+				Content:     "x",
+				Attachments: []event.Attachment{{Path: path}},
+			}); !errors.Is(err, eventlog.ErrInvalid) {
 				t.Errorf("%q: %v", path, err)
 			}
 		}

@@ -77,13 +77,15 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 			continue
 		}
 		got, err := r.Resolve(t.Context(), "s", []event.Attachment{{Path: c.path, Lines: c.lines}})
-		if err != nil || len(got) != 1 || got[0].Name != c.name || string(got[0].Data) != c.data || got[0].Path != "" {
+		if err != nil || len(got) != 1 || got[0].Name != c.name || string(got[0].Data) != c.data ||
+			got[0].Path != "" {
 			t.Errorf("%s:%s goes as %+v, %v", c.path, c.lines, got, err)
 			continue
 		}
 		n, exact := f.Tokens()
 		if want, _ := tokens.Count(string(got[0].Data)); f.What != c.what || n != want || !exact {
-			t.Errorf("%s:%s is %s and costs %d, exactly %v; want %d", c.path, c.lines, f.What, n, exact, want)
+			t.Errorf("%s:%s is %s and costs %d, exactly %v; want %d", c.path, c.lines, f.What, n, exact,
+				want)
 		}
 	}
 	f, err := session.FindAttachment(nil, dir, "logo.png", "")
@@ -102,12 +104,18 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 // Of what is only named nothing goes but its name.
 func TestNameOnly(t *testing.T) {
 	r := session.Config{Workspace: workspace(t)}
-	for path, want := range map[string]string{"main.go": "The user points to main.go, lines 2-3. You were not given its content.", ".env": "The user points to .env, lines 1. You were not given its content."} {
+	for path, want := range map[string]string{"main.go": "The user points to main.go, lines 2-3. " +
+		"You were not given its " +
+		"content.", ".env": "The user points to .env, lines 1. You were not given its content."} {
 		lines := "1"
 		if path == "main.go" {
 			lines = "2-3"
 		}
-		got, err := r.Resolve(t.Context(), "s", []event.Attachment{{Path: path, Lines: lines, Mention: true}})
+		got, err := r.Resolve(t.Context(), "s", []event.Attachment{{
+			Path:    path,
+			Lines:   lines,
+			Mention: true,
+		}})
 		if err != nil || string(got[0].Data) != want || got[0].Path != "" {
 			t.Errorf("%s: %+v, %v", path, got, err)
 		}
@@ -121,7 +129,8 @@ func TestSensitiveNeedsASecondWord(t *testing.T) {
 	if err := os.Symlink(".env", filepath.Join(dir, "plain.txt")); err == nil {
 		names = append(names, "plain.txt")
 	}
-	if err := os.Link(filepath.Join(dir, ".env"), filepath.Join(dir, "other.txt")); err == nil && runtime.GOOS != "windows" {
+	if err := os.Link(filepath.Join(dir, ".env"), filepath.Join(dir, "other.txt")); err == nil &&
+		runtime.GOOS != "windows" {
 		names = append(names, "other.txt")
 	}
 	r := session.Config{Workspace: dir}
@@ -145,20 +154,26 @@ func TestContentNeedsASecondWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := session.Config{Workspace: dir, Attachments: uploads}
-	for _, a := range []event.Attachment{{Path: "notes.txt"}, {Path: "notes.txt", Lines: "1"}, {ID: "u", Name: "notes.txt"}, {ID: "u"}} {
+	for _, a := range []event.Attachment{{Path: "notes.txt"}, {Path: "notes.txt", Lines: "1"},
+		{ID: "u", Name: "notes.txt"}, {ID: "u"}} {
 		_, err := r.Resolve(t.Context(), "s", []event.Attachment{a})
-		if !errors.Is(err, session.ErrSensitive) || !errors.Is(err, eventlog.ErrInvalid) || !strings.Contains(err.Error(), "it holds what looks like a key or password") || strings.Contains(err.Error(), "hunter2") {
+		if !errors.Is(err, session.ErrSensitive) || !errors.Is(err, eventlog.ErrInvalid) ||
+			!strings.Contains(err.Error(), "it holds what looks like a key or password") ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%+v: %v", a, err)
 		}
 		a.Sensitive = true
-		if got, err := r.Resolve(t.Context(), "s", []event.Attachment{a}); err != nil || !strings.HasPrefix(string(got[0].Data), "db:\n") {
+		if got, err := r.Resolve(t.Context(), "s", []event.Attachment{a}); err != nil ||
+			!strings.HasPrefix(string(got[0].Data), "db:\n") {
 			t.Errorf("%+v, said twice: %+v, %v", a, got, err)
 		}
 	}
-	if f, err := session.FindAttachment(nil, dir, "notes.txt", ""); err != nil || !f.Sensitive || f.Looks != "holds what looks like a key or password" {
+	if f, err := session.FindAttachment(nil, dir, "notes.txt", ""); err != nil || !f.Sensitive ||
+		f.Looks != "holds what looks like a key or password" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := r.Resolve(t.Context(), "s", []event.Attachment{{ID: "v", Name: "notes.txt"}, {Path: "notes.txt", Mention: true}}); err != nil {
+	if _, err := r.Resolve(t.Context(), "s", []event.Attachment{{ID: "v", Name: "notes.txt"},
+		{Path: "notes.txt", Mention: true}}); err != nil {
 		t.Error(err)
 	}
 }

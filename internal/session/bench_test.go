@@ -29,8 +29,14 @@ func benchHost(b *testing.B) (*Session, agent.Host) {
 		return ctx.Err()
 	}}
 	ctx := context.Background()
-	s, err := Create(ctx, Config{Log: nowhere{mem}, Owner: &rig{}, Backend: backend, Workspace: b.TempDir(), Context: func() event.Context { return event.Context{} },
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, event.SessionStart{SessionID: "bench"}, "")
+	s, err := Create(ctx, Config{
+		Log:       nowhere{mem},
+		Owner:     &rig{},
+		Backend:   backend,
+		Workspace: b.TempDir(),
+		Context:   func() event.Context { return event.Context{} },
+		Logger:    slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}, event.SessionStart{SessionID: "bench"}, "")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -81,7 +87,11 @@ func BenchmarkReportToNextReference(b *testing.B) {
 	offset := int64(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		e := event.Entry{Event: event.New(event.AssistantMessageDelta{MessageID: "m", Offset: offset, DeltaContent: "word "}, "", time.Now())}
+		e := event.Entry{Event: event.New(event.AssistantMessageDelta{
+			MessageID:    "m",
+			Offset:       offset,
+			DeltaContent: "word ",
+		}, "", time.Now())}
 		var err error
 		if e.JSON, err = event.Marshal(e.Event); err != nil {
 			b.Fatal(err)

@@ -25,9 +25,22 @@ func TestFileChangedAtOnce(t *testing.T) {
 		then  string
 		want  string // events from the first that names the other
 	}{
-		"asks":      {first: "allowed pump.go", then: "ask pump.go", want: "file.also_changed permission.requested"},
-		"reports":   {first: "report pump.go", then: "report pump.go", want: "file.also_changed turn.end"},
-		"is let":    {mode: consent.ModeAllow, first: "report pump.go", then: "ask pump.go", want: "file.also_changed permission.requested"},
+		"asks": {
+			first: "allowed pump.go",
+			then:  "ask pump.go",
+			want:  "file.also_changed permission.requested",
+		},
+		"reports": {
+			first: "report pump.go",
+			then:  "report pump.go",
+			want:  "file.also_changed turn.end",
+		},
+		"is let": {
+			mode:  consent.ModeAllow,
+			first: "report pump.go",
+			then:  "ask pump.go",
+			want:  "file.also_changed permission.requested",
+		},
 		"elsewhere": {first: "report pump.go", then: "report other.go"},
 		"over":      {first: "report pump.go", over: true, then: "report pump.go"},
 		"another's": {first: "report pump.go", user: "eve", then: "report pump.go"},
@@ -47,11 +60,24 @@ func TestFileChangedAtOnce(t *testing.T) {
 						args = `{"command":"git diff"}`
 					}
 					id := "c" + p.MessageID
-					_ = h.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: "edit", Arguments: []byte(args)})
-					done := event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "ok"}}
+					_ = h.Report(ctx, event.ToolExecutionStart{
+						ToolCallID: id,
+						ToolName:   "edit",
+						Arguments:  []byte(args),
+					})
+					done := event.ToolExecutionComplete{
+						ToolCallID: id,
+						Success:    true,
+						Result:     &event.ToolResult{Content: "ok"},
+					}
 					if what == "ask" || what == "allowed" {
-						if _, err := h.AskPermission(ctx, agent.Permission{ToolCallID: id, ToolName: "edit", Kind: agent.KindWrite,
-							Action: "edit a file", Resource: file}); err != nil {
+						if _, err := h.AskPermission(ctx, agent.Permission{
+							ToolCallID: id,
+							ToolName:   "edit",
+							Kind:       agent.KindWrite,
+							Action:     "edit a file",
+							Resource:   file,
+						}); err != nil {
 							return err
 						}
 					} else {
@@ -64,7 +90,12 @@ func TestFileChangedAtOnce(t *testing.T) {
 					return err
 				}
 			}, func(r *rig) {
-				start := event.SessionStart{SessionID: string(event.NewID()), Backend: "scripted", Title: "The other", User: c.user}
+				start := event.SessionStart{
+					SessionID: string(event.NewID()),
+					Backend:   "scripted",
+					Title:     "The other",
+					User:      c.user,
+				}
 				cfg := r.cfg
 				cfg.Permissions = consent.ModeAllow
 				other, err := r.keep(Create(r.Context(), cfg, start, ""))

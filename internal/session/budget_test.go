@@ -23,10 +23,11 @@ func spender(t *testing.T, change func(*rig, *Config), test func(r *rig, ran *in
 	ran := 0
 	play(t, func(r *rig, c *Config) {
 		c.Budget, c.Permissions = event.Budget{Tokens: 100}, consent.ModeAllow
-		r.tools.tools = []agent.Tool{acts("run", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-			ran++
-			return agent.Result{TextForModel: "ran"}, nil
-		})}
+		r.tools.tools = []agent.Tool{acts("run", nil,
+			func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				ran++
+				return agent.Result{TextForModel: "ran"}, nil
+			})}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			if err := h.Report(ctx, event.AssistantUsage{InputTokens: 50, OutputTokens: 10}); err != nil {
 				return err
@@ -37,7 +38,12 @@ func spender(t *testing.T, change func(*rig, *Config), test func(r *rig, ran *in
 					return err
 				}
 			case "act":
-				v, err := h.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "ls", Cwd: "/w"})
+				v, err := h.AskPermission(ctx, agent.Permission{
+					ToolName: "bash",
+					Kind:     agent.KindShell,
+					Resource: "ls",
+					Cwd:      "/w",
+				})
 				if err != nil {
 					return err
 				}
@@ -89,7 +95,8 @@ func TestBudgetPausesTheTurn(t *testing.T) {
 				equal(t, "content", r.wait(id).Content, "done")
 				id = r.send("run") // the next one asks again, here with its prompt
 				decide(r, r.request(), event.Deny)
-				if got := r.wait(id).Error; !strings.HasPrefix(got, "Stopped at the budget of this session, after ") {
+				if got := r.wait(id).Error; !strings.HasPrefix(got,
+					"Stopped at the budget of this session, after ") {
 					t.Errorf("the turn ended with %q", got)
 				}
 			})
@@ -181,7 +188,8 @@ func TestBudgetOfADay(t *testing.T) {
 	}, func(r *rig, ran *int) {
 		id := r.send("run")
 		req := r.requests(1)[0]
-		equal(t, "question", req.Action+": "+req.Resource, "go on past the budget of today: 110 of 100 tokens")
+		equal(t, "question", req.Action+": "+req.Resource,
+			"go on past the budget of today: 110 of 100 tokens")
 		equal(t, "of", all[event.BudgetReached](r)[0].Of, event.BudgetOfDay)
 		decide(r, req.RequestID, event.Deny)
 		if got := r.wait(id).Error; !strings.HasPrefix(got, "Stopped at the budget of today, after 110") {
@@ -209,7 +217,8 @@ func TestBudgetOfAnAgentThatAsksNothing(t *testing.T) {
 		}
 	}, func(r *rig, _ *int) {
 		res := r.ask("go")
-		if res.Error != "Scripted was stopped at the budget of this session, after 200 of 100 tokens: it asks nothing while it works" {
+		if res.Error != "Scripted was stopped at the budget of this session, after 200 of 100 tokens: "+
+			"it asks nothing while it works" {
 			t.Errorf("the turn ended with %q", res.Error)
 		}
 		equal(t, "reached", len(all[event.BudgetReached](r)), 1)

@@ -44,8 +44,12 @@ func (c choosingConn) SetEffort(_ context.Context, id string) error {
 }
 
 func withChoices(r *rig, c *Config) {
-	c.Backend = &choosing{scripted: r.backend, all: agent.Choices{Mode: "ask", Efforts: []agent.Effort{{ID: "high", Name: "High"}},
-		Modes: []agent.Mode{{ID: "ask", Name: "Ask"}, {ID: "plan", Name: "Plan"}, {ID: "wild", Name: "Wild", Unasked: true}}}}
+	c.Backend = &choosing{scripted: r.backend, all: agent.Choices{
+		Mode:    "ask",
+		Efforts: []agent.Effort{{ID: "high", Name: "High"}},
+		Modes: []agent.Mode{{ID: "ask", Name: "Ask"}, {ID: "plan", Name: "Plan"},
+			{ID: "wild", Name: "Wild", Unasked: true}},
+	}}
 }
 
 func TestChoices(t *testing.T) {
@@ -57,14 +61,16 @@ func TestChoices(t *testing.T) {
 		if err := r.s.SetMode(r.Context(), "plan"); err != nil {
 			r.Error(err)
 		}
-		if err := r.s.SetMode(r.Context(), "wild"); !errors.Is(err, eventlog.ErrInvalid) || strings.HasSuffix(err.Error(), "wild") {
+		if err := r.s.SetMode(r.Context(), "wild"); !errors.Is(err, eventlog.ErrInvalid) ||
+			strings.HasSuffix(err.Error(), "wild") {
 			r.Errorf("a mode that does not ask: %v", err)
 		}
 		r.ask("hello")
 		if o := r.backend.opened[0]; o.Mode != "plan" || o.Effort != "" || o.Unasked {
 			r.Errorf("it is opened with %+v", o)
 		}
-		if err := errors.Join(r.s.SetMode(r.Context(), "ask"), r.s.SetEffort(r.Context(), "high"), r.s.SetEffort(r.Context(), "high")); err != nil {
+		if err := errors.Join(r.s.SetMode(r.Context(), "ask"), r.s.SetEffort(r.Context(), "high"),
+			r.s.SetEffort(r.Context(), "high")); err != nil {
 			r.Error(err)
 		}
 		if got := strings.Join(b.chosen, ", "); got != "mode ask, effort high" {
@@ -111,7 +117,8 @@ func TestAnAgentThatStopsAsking(t *testing.T) {
 				}
 			}
 			synctest.Wait()
-			if modes := all[event.SessionModeChanged](r); len(modes) != 3 || modes[1].Mode != "wild" || modes[2].Mode != "plan" {
+			if modes := all[event.SessionModeChanged](r); len(modes) != 3 || modes[1].Mode != "wild" ||
+				modes[2].Mode != "plan" {
 				r.Errorf("the log says %+v", modes)
 			}
 			if told := all[event.SessionError](r); len(told) != 1 || told[0].Kind != event.KindDenied {
@@ -123,9 +130,15 @@ func TestAnAgentThatStopsAsking(t *testing.T) {
 			}
 		})
 	}
-	play(t, func(r *rig, c *Config) { withChoices(r, c); c.Permissions = consent.ModeAllow }, func(r *rig) {
-		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error { return h.Report(ctx, stray) }
-		if res := r.ask("stray"); res.Error != "" || r.s.Summary().Open.Mode != "wild" || len(r.s.Choices(r.Context()).Modes) != 3 {
+	play(t, func(r *rig, c *Config) {
+		withChoices(r, c)
+		c.Permissions = consent.ModeAllow
+	}, func(r *rig) {
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+			return h.Report(ctx, stray)
+		}
+		if res := r.ask("stray"); res.Error != "" || r.s.Summary().Open.Mode != "wild" ||
+			len(r.s.Choices(r.Context()).Modes) != 3 {
 			r.Errorf("with everything allowed: %+v, %+v", res, r.s.Choices(r.Context()))
 		}
 	})

@@ -29,7 +29,8 @@ func TestConfinedActs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rules := []policy.Rule{{Kind: agent.KindShell, Prefix: "git push", Decision: policy.Ask}, {Kind: agent.KindShell, Command: "make deploy", Decision: event.Deny},
+	rules := []policy.Rule{{Kind: agent.KindShell, Prefix: "git push", Decision: policy.Ask},
+		{Kind: agent.KindShell, Command: "make deploy", Decision: event.Deny},
 		{Kind: agent.KindWrite, Path: "gen/**", Decision: policy.Ask}}
 	whole := []policy.Rule{{Kind: agent.KindRead, Path: "**", Decision: policy.Ask}}
 	outside := filepath.Join(filepath.Dir(dir), "elsewhere", "f")
@@ -77,13 +78,21 @@ func TestConfinedActs(t *testing.T) {
 			}
 			r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
 				_ = h.Report(ctx, event.ToolExecutionStart{ToolCallID: "c", ToolName: "tool"})
-				v, err := h.AskPermission(ctx, agent.Permission{ToolCallID: "c", ToolName: "tool", Kind: c.kind, Action: "act", Resource: c.what, Cwd: dir})
+				v, err := h.AskPermission(ctx, agent.Permission{
+					ToolCallID: "c",
+					ToolName:   "tool",
+					Kind:       c.kind,
+					Action:     "act",
+					Resource:   c.what,
+					Cwd:        dir,
+				})
 				got := string(v.Decision)
 				if v.By == event.DecidedByUser {
 					got = strings.TrimSpace("ask " + strings.Join(cage.open, " "))
 				}
 				if err != nil || got != c.want {
-					t.Errorf("%s %q, free %v, mode %q: %q, %v, not %q", c.kind, c.what, c.free, c.mode, got, err, c.want)
+					t.Errorf("%s %q, free %v, mode %q: %q, %v, not %q", c.kind, c.what, c.free, c.mode, got, err,
+						c.want)
 				}
 				return h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "c", Success: true})
 			}
@@ -99,13 +108,20 @@ func TestConfinedActs(t *testing.T) {
 	}
 }
 
-// A yes to a file that is not there yet opens its folder, and the question says so; a no opens nothing.
+// A yes to a file that is not there yet opens its folder, and the question says so; a no opens
+// nothing.
 func TestConfinedActOpensAFolder(t *testing.T) {
 	cage := &cell{}
 	play(t, func(r *rig, cfg *Config) {
-		cfg.Cage, cfg.Confined, cfg.Policy = cage, true, policy.New(policy.Config{Workspace: cfg.Workspace})
+		cfg.Cage, cfg.Confined, cfg.Policy = cage, true,
+			policy.New(policy.Config{Workspace: cfg.Workspace})
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-			_, err := h.AskPermission(ctx, agent.Permission{ToolName: "create", Kind: agent.KindWrite, Action: "write", Resource: "/srv/x/gone"})
+			_, err := h.AskPermission(ctx, agent.Permission{
+				ToolName: "create",
+				Kind:     agent.KindWrite,
+				Action:   "write",
+				Resource: "/srv/x/gone",
+			})
 			if p.Content == "yes" {
 				cage.is(t, "/srv/x w")
 			}
@@ -115,7 +131,8 @@ func TestConfinedActOpensAFolder(t *testing.T) {
 		for _, answer := range []event.Decision{event.Deny, event.Allow} {
 			id := r.send(map[event.Decision]string{event.Deny: "no", event.Allow: "yes"}[answer])
 			r.request()
-			if why := last[event.PermissionRequested](r).Why; !strings.Contains(why, "opens its folder /srv/x until the call ends") {
+			if why := last[event.PermissionRequested](r).Why; !strings.Contains(why,
+				"opens its folder /srv/x until the call ends") {
 				t.Error(why)
 			}
 			r.decide(consent.Decision{Decision: answer})

@@ -25,13 +25,21 @@ func runner(ran *[]string) tool {
 		if err := json.Unmarshal(args, &a); err != nil {
 			return agent.Action{}, err
 		}
-		return agent.Action{Digest: agent.Digest(a.Command), Ask: &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: a.Command, Cwd: "/w"},
+		return agent.Action{
+			Digest: agent.Digest(a.Command),
+			Ask: &agent.Permission{
+				Kind:     agent.KindShell,
+				Action:   "run a command",
+				Resource: a.Command,
+				Cwd:      "/w",
+			},
 			Run: func(context.Context, agent.Progress) (agent.Result, error) {
 				running.Lock()
 				defer running.Unlock()
 				*ran = append(*ran, a.Command)
 				return agent.Result{TextForModel: "ran"}, nil
-			}}, nil
+			},
+		}, nil
 	}}
 }
 
@@ -41,7 +49,8 @@ func TestThreat53ApprovedIsWhatRuns(t *testing.T) {
 	args := []byte(`{"command":"echo safe"}`)
 	var res agent.Result
 	play(t, func(r *rig, c *Config) {
-		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict,
+			error) {
 			if h.Event == consent.BeforeTool {
 				copy(args, `{"command":"rm -r ./"}`) // the agent still holds them
 			}
@@ -74,7 +83,8 @@ func TestThreat53AnnouncedIsWhatIsCalled(t *testing.T) {
 	allow := true
 	play(t, func(r *rig, c *Config) {
 		c.Permissions = consent.ModeAllow
-		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict,
+			error) {
 			if h.Event == consent.BeforeTool && h.RequestID == "rewritten" {
 				return consent.HookVerdict{Allow: true, Arguments: []byte(`{"command":"better"}`)}, nil
 			}
@@ -96,15 +106,28 @@ func TestThreat53AnnouncedIsWhatIsCalled(t *testing.T) {
 				{"rewritten", "run", `{"command":"worse"}`, `{"command":"better"}`, true},
 			} {
 				ran = nil
-				if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: c.id, ToolName: c.tool, Arguments: json.RawMessage(c.announced)}); err != nil {
+				if err := h.Report(ctx, event.ToolExecutionStart{
+					ToolCallID: c.id,
+					ToolName:   c.tool,
+					Arguments:  json.RawMessage(c.announced),
+				}); err != nil {
 					t.Fatal(err)
 				}
 				if c.id == "rewritten" {
-					if v, err := h.RunHook(ctx, agent.HookCall{RequestID: c.id, Event: "before_tool", Tool: "run", Arguments: json.RawMessage(c.announced)}); err != nil || v.Arguments == nil {
+					if v, err := h.RunHook(ctx, agent.HookCall{
+						RequestID: c.id,
+						Event:     "before_tool",
+						Tool:      "run",
+						Arguments: json.RawMessage(c.announced),
+					}); err != nil || v.Arguments == nil {
 						t.Errorf("%+v %v", v, err)
 					}
 				}
-				res, err := h.CallTool(ctx, agent.ToolCall{ID: c.id, Name: "run", Arguments: json.RawMessage(c.called)})
+				res, err := h.CallTool(ctx, agent.ToolCall{
+					ID:        c.id,
+					Name:      "run",
+					Arguments: json.RawMessage(c.called),
+				})
 				if err != nil || (len(ran) == 1) != c.runs || (res.Type == agent.Denied) == c.runs {
 					t.Errorf("%s: ran %v, %+v, %v", c.id, ran, res, err)
 				}
@@ -123,7 +146,8 @@ func TestThreat53AnnouncedIsWhatIsCalled(t *testing.T) {
 // THREATS 54: keys that two decoders would read differently are passed to none.
 func TestThreat54DuplicateKeys(t *testing.T) {
 	for _, args := range []string{
-		`{"command":"ls","Command":"rm -rf ~"}`, `{"command":"ls","command":"rm -rf ~"}`, `{"command":"ls","\u0063ommand":"rm"}`,
+		`{"command":"ls","Command":"rm -rf ~"}`, `{"command":"ls","command":"rm -rf ~"}`,
+		`{"command":"ls","\u0063ommand":"rm"}`,
 		`{"command":"ls","o":{"K":1,"\u212a":2}}`, `{"command":"ls","l":[{"a":1,"A":2}]}`,
 	} {
 		var ran []string
@@ -134,7 +158,11 @@ func TestThreat54DuplicateKeys(t *testing.T) {
 		}, func(r *rig) {
 			during(r, func(ctx context.Context, h agent.Host) {
 				m.asked = nil
-				res, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "run", Arguments: json.RawMessage(args)})
+				res, err := h.CallTool(ctx, agent.ToolCall{
+					ID:        "c",
+					Name:      "run",
+					Arguments: json.RawMessage(args),
+				})
 				if err != nil || res.Type != agent.Failed || !strings.Contains(res.TextForModel, "twice") {
 					t.Errorf("%s: %+v %v", args, res, err)
 				}
@@ -160,15 +188,18 @@ func TestThreat52AllowForTheSessionIsExact(t *testing.T) {
 		}
 	}, func(r *rig) {
 		id := r.send("git status")
-		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(),
+			consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(id)
 		r.ask("git status")
 		equal(t, "ran", len(ran), 2)
-		for _, tricky := range []string{"git status;x", "git status ${x@P}", "git status\nx", "git status ", "git  status", "GIT STATUS", "git"} {
+		for _, tricky := range []string{"git status;x", "git status ${x@P}", "git status\nx",
+			"git status ", "git  status", "GIT STATUS", "git"} {
 			id := r.send(tricky)
-			if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny}); err != nil {
+			if err := r.s.Decide(r.Context(), r.request(),
+				consent.Decision{Decision: event.Deny}); err != nil {
 				t.Errorf("%q: %v", tricky, err)
 			}
 			r.wait(id)
@@ -182,13 +213,15 @@ func TestSensitiveIsAllowedOnce(t *testing.T) {
 	asker(t, func(_ *Config, p *agent.Permission) { p.Sensitive = true }, func(r *rig, effects *int) {
 		for i := range 2 {
 			id := r.send("go")
-			if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+			if err := r.s.Decide(r.Context(), r.request(),
+				consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 				t.Fatal(err)
 			}
 			r.wait(id)
 			equal(t, "effects", *effects, i+1)
 			equal(t, "scope", all[event.PermissionCompleted](r)[i].Scope, event.Once)
-			equal(t, "why", all[event.PermissionRequested](r)[i].Why, "It may hold keys or passwords, so you are always asked.")
+			equal(t, "why", all[event.PermissionRequested](r)[i].Why,
+				"It may hold keys or passwords, so you are always asked.")
 		}
 	})
 }
@@ -269,17 +302,32 @@ func TestRulesAboutReading(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ran := false
 			play(t, func(r *rig, cfg *Config) {
-				cfg.Policy = ruled(func(p agent.Permission) agent.Ruling { equal(t, "resource", p.Resource, "go.mod"); return c.rule })
-				r.tools.tools = []agent.Tool{tool{"show", func(context.Context, json.RawMessage) (agent.Action, error) {
-					return agent.Action{Digest: "d", About: &agent.Permission{Kind: agent.KindRead, Action: "show a file", Resource: "go.mod"},
-						Run: func(context.Context, agent.Progress) (agent.Result, error) { ran = true; return agent.Result{}, nil }}, nil
+				cfg.Policy = ruled(func(p agent.Permission) agent.Ruling {
+					equal(t, "resource", p.Resource, "go.mod")
+					return c.rule
+				})
+				r.tools.tools = []agent.Tool{tool{"show", func(context.Context, json.RawMessage) (agent.Action,
+					error) {
+					return agent.Action{Digest: "d", About: &agent.Permission{
+						Kind:     agent.KindRead,
+						Action:   "show a file",
+						Resource: "go.mod",
+					},
+						Run: func(context.Context, agent.Progress) (agent.Result, error) {
+							ran = true
+							return agent.Result{}, nil
+						}}, nil
 				}}}
 			}, func(r *rig) {
 				during(r, func(ctx context.Context, h agent.Host) {
 					if _, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "show"}); err != nil {
 						t.Error(err)
 					}
-					v, err := h.AskPermission(ctx, agent.Permission{ToolName: "list", Kind: agent.KindTool, Resource: "go.mod"})
+					v, err := h.AskPermission(ctx, agent.Permission{
+						ToolName: "list",
+						Kind:     agent.KindTool,
+						Resource: "go.mod",
+					})
 					equal(t, "its own", v.Decision == event.Allow, c.runs)
 					equal(t, "error", err, nil)
 				})
@@ -301,7 +349,8 @@ func TestRulesAboutReading(t *testing.T) {
 
 // stubborn opens out_1 and does not hear that it is stopped.
 func stubborn() agent.Tool {
-	return acts("stubborn", nil, func(_ context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+	return acts("stubborn", nil, func(_ context.Context, _ json.RawMessage,
+		p agent.Progress) (agent.Result, error) {
 		p(agent.ProgressReport{OutputID: "out_1"})
 		time.Sleep(never)
 		return agent.Result{}, nil
@@ -346,12 +395,14 @@ func TestStopOfADisplayKeepsItsOutput(t *testing.T) {
 		r.tools.tools = []agent.Tool{stubborn()}
 	}, func(r *rig) {
 		time.AfterFunc(time.Second, func() {
-			if err := r.s.AbortTool(r.Context(), all[event.ToolExecutionStart](r)[0].ToolCallID); err != nil {
+			if err := r.s.AbortTool(r.Context(),
+				all[event.ToolExecutionStart](r)[0].ToolCallID); err != nil {
 				t.Error(err)
 			}
 		})
 		res, err := r.s.Display(r.Context(), "stubborn", nil)
-		if err != nil || res.Output == nil || res.Output.ID != "out_1" || res.Error == nil || res.Error.Code != "aborted" {
+		if err != nil || res.Output == nil || res.Output.ID != "out_1" || res.Error == nil ||
+			res.Error.Code != "aborted" {
 			t.Errorf("%+v, %v", res, err)
 		}
 		equal(t, "telemetry", string(res.Telemetry), `{"outputId":"out_1"}`)

@@ -20,33 +20,41 @@ func TestDisplayByTheUser(t *testing.T) {
 		secret.Sensitive = true
 		exit := 1
 		r.tools.tools = []agent.Tool{shows("show"),
-			acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-				return agent.Result{TextForModel: "Command completed", Telemetry: &agent.Telemetry{ExitCode: &exit, Lines: 1}}, nil
+			acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result,
+				error) {
+				return agent.Result{
+					TextForModel: "Command completed",
+					Telemetry:    &agent.Telemetry{ExitCode: &exit, Lines: 1},
+				}, nil
 			}),
 			acts("fails", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
 				return agent.Failure(event.KindNotFound, "no such file"), nil
 			}),
-			acts("secret", secret, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+			acts("secret", secret, func(context.Context, json.RawMessage, agent.Progress) (agent.Result,
+				error) {
 				return agent.Result{}, nil
 			}),
 		}
 	}, func(r *rig) {
 		res, err := r.s.Display(r.Context(), "show", []byte(`{"path":"go.mod"}`))
-		if err != nil || res.Output == nil || res.Output.ID != "out_"+res.ToolCallID || res.Output.Type != "file" {
+		if err != nil || res.Output == nil || res.Output.ID != "out_"+res.ToolCallID ||
+			res.Output.Type != "file" {
 			t.Fatal(res, err)
 		}
 		equal(t, "by", all[event.ToolExecutionStart](r)[0].By, event.ByUser)
 		equal(t, "title", r.s.Summary().Title, "go.mod")
 		equal(t, "tokens of the line", all[event.ToolExecutionComplete](r)[0].ResultTokens, 0)
 		equal(t, "tokens", r.s.Summary().Tokens, eventlog.Tokens{Shown: 400, Saved: 400})
-		if res, err = r.s.Display(r.Context(), "fails", nil); err != nil || res.Error.Message != "no such file" || res.Output != nil {
+		if res, err = r.s.Display(r.Context(), "fails", nil); err != nil ||
+			res.Error.Message != "no such file" || res.Output != nil {
 			t.Error(res, err)
 		}
 		for name, args := range map[string]string{"view": `{}`, "show": `{"path":"a","Path":"b"}`} {
 			_, err = r.s.Display(r.Context(), name, []byte(args))
 			is(t, err, eventlog.ErrInvalid)
 		}
-		if _, err = r.s.Display(r.Context(), "run", []byte(`{"command":"go test ./... -run a/very/long/name"}`)); err != nil {
+		if _, err = r.s.Display(r.Context(), "run",
+			[]byte(`{"command":"go test ./... -run a/very/long/name"}`)); err != nil {
 			t.Error(err)
 		}
 		equal(t, "asked", len(all[event.PermissionRequested](r)), 0)
@@ -61,14 +69,18 @@ func TestDisplayByTheUser(t *testing.T) {
 		req := r.request()
 		equal(t, "status", r.s.Summary().Status, event.Waiting)
 		r.ask("a turn")
-		if err := r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+		if err := r.s.Decide(r.Context(), req, consent.Decision{
+			Decision: event.Allow,
+			Scope:    event.ForSession,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if res := <-done; res.Error != nil {
 			t.Error(res.Error)
 		}
 		go func() { res, _ := r.s.Display(context.Background(), "secret", nil); done <- res }()
-		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(),
+			consent.Decision{Decision: event.Deny}); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "denied", (<-done).Error.Code, "denied")
@@ -78,11 +90,16 @@ func TestDisplayByTheUser(t *testing.T) {
 // A display goes on without its request and beside turns, until it is stopped.
 func TestDisplayOutlivesItsRequest(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
-		r.tools.tools = []agent.Tool{acts("run", asked(), func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
-			p(event.ToolExecutionProgress{OutputID: "out_1"})
-			<-ctx.Done()
-			return agent.Result{TextForModel: "Command stopped", Type: agent.Failed, Telemetry: &agent.Telemetry{OutputID: "out_1"}}, nil
-		})}
+		r.tools.tools = []agent.Tool{acts("run", asked(),
+			func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+				p(event.ToolExecutionProgress{OutputID: "out_1"})
+				<-ctx.Done()
+				return agent.Result{
+					TextForModel: "Command stopped",
+					Type:         agent.Failed,
+					Telemetry:    &agent.Telemetry{OutputID: "out_1"},
+				}, nil
+			})}
 	}, func(r *rig) {
 		ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
 		defer cancel()
@@ -118,17 +135,25 @@ func TestDisplayOutlivesItsRequest(t *testing.T) {
 func TestThreat84RepeatingIsNotTyping(t *testing.T) {
 	var typed []string
 	tools := func(r *rig) {
-		r.tools.tools = []agent.Tool{acts("run", asked(), func(ctx context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
-			if agent.CallFrom(ctx).Typed {
-				typed = append(typed, subject(args))
-			}
-			return agent.Result{TextForModel: "ran"}, nil
-		})}
+		r.tools.tools = []agent.Tool{acts("run", asked(),
+			func(ctx context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
+				if agent.CallFrom(ctx).Typed {
+					typed = append(typed, subject(args))
+				}
+				return agent.Result{TextForModel: "ran"}, nil
+			})}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
-			if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: "own", ToolName: "bash", Arguments: []byte(`{"command":"make own"}`)}); err != nil {
+			if err := h.Report(ctx, event.ToolExecutionStart{
+				ToolCallID: "own",
+				ToolName:   "bash",
+				Arguments:  []byte(`{"command":"make own"}`),
+			}); err != nil {
 				return err
 			}
-			_, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: []byte(`{"command":"make agents"}`)})
+			_, err := h.CallTool(ctx, agent.ToolCall{
+				Name:      "run",
+				Arguments: []byte(`{"command":"make agents"}`),
+			})
 			return err
 		}
 	}

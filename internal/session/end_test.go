@@ -15,8 +15,10 @@ func TestEnd(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		for i := range 700 {
 			m := fmt.Sprint("m", i)
-			err := r.s.events.Add(event.UserMessage{MessageID: m, Content: "x"}, event.TurnStart{TurnID: m, MessageID: m},
-				event.AssistantMessage{MessageID: "a" + m, Content: "y"}, event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})
+			err := r.s.events.Add(event.UserMessage{MessageID: m, Content: "x"},
+				event.TurnStart{TurnID: m, MessageID: m},
+				event.AssistantMessage{MessageID: "a" + m, Content: "y"},
+				event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +40,8 @@ func TestEnd(t *testing.T) {
 			{3, 0, 1, 1},
 		} {
 			got, err := r.s.End(r.Context(), event.NewCut(c.turns, c.from), c.last)
-			if err != nil || got[0].Seq != c.first || got[len(got)-1].Seq != c.last || int64(len(got)) != c.last-c.first+1 {
+			if err != nil || got[0].Seq != c.first || got[len(got)-1].Seq != c.last ||
+				int64(len(got)) != c.last-c.first+1 {
 				t.Errorf("%+v: %d entries from %d, %v", c, len(got), got[0].Seq, err)
 			}
 		}
@@ -55,9 +58,18 @@ func TestEnd(t *testing.T) {
 
 func TestFoldCountsOutputs(t *testing.T) {
 	show := func(s eventlog.Summary, telemetry string) eventlog.Summary {
-		return eventlog.Summarize(s, event.Entry{Seq: s.LastSeq + 1, Event: event.New(event.ToolExecutionComplete{OutputID: "out_1", ToolTelemetry: json.RawMessage(telemetry)}, "", s.CreatedAt)})
+		return eventlog.Summarize(s, event.Entry{
+			Seq: s.LastSeq + 1,
+			Event: event.New(event.ToolExecutionComplete{
+				OutputID:      "out_1",
+				ToolTelemetry: json.RawMessage(telemetry),
+			}, "", s.CreatedAt),
+		})
 	}
-	s := eventlog.Summarize(eventlog.Summary{}, event.Entry{Seq: 1, Event: event.New(event.SessionStart{SessionID: "s"}, "", time.Now())})
+	s := eventlog.Summarize(eventlog.Summary{}, event.Entry{
+		Seq:   1,
+		Event: event.New(event.SessionStart{SessionID: "s"}, "", time.Now()),
+	})
 	one := show(s, `{"tokensShown":4}`)
 	two := show(one, `{"tokensShown":4,"tokensEstimated":true}`)
 	equal(t, "none", s.Open.Outputs, 0)

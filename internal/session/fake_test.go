@@ -116,7 +116,11 @@ func say(ctx context.Context, h agent.Host, id, text string) error {
 func stream(ctx context.Context, h agent.Host, id, text string) error {
 	offset := int64(0)
 	for _, w := range strings.SplitAfter(text, " ") {
-		if err := h.Report(ctx, event.AssistantMessageDelta{MessageID: id, Offset: offset, DeltaContent: w}); err != nil {
+		if err := h.Report(ctx, event.AssistantMessageDelta{
+			MessageID:    id,
+			Offset:       offset,
+			DeltaContent: w,
+		}); err != nil {
 			return err
 		}
 		offset += int64(len(w))
@@ -136,18 +140,33 @@ func (t tool) Plan(ctx context.Context, args json.RawMessage) (agent.Action, err
 }
 
 // acts is a tool that runs f, and asks when ask is set.
-func acts(name string, ask *agent.Permission, f func(ctx context.Context, args json.RawMessage, p agent.Progress) (agent.Result, error)) tool {
+func acts(name string, ask *agent.Permission,
+	f func(ctx context.Context, args json.RawMessage, p agent.Progress) (agent.Result, error)) tool {
 	return tool{name, func(_ context.Context, args json.RawMessage) (agent.Action, error) {
-		return agent.Action{Ask: ask, Digest: agent.Digest(string(args)), Run: func(ctx context.Context, p agent.Progress) (agent.Result, error) {
-			return f(ctx, args, p)
-		}}, nil
+		return agent.Action{
+			Ask:    ask,
+			Digest: agent.Digest(string(args)),
+			Run: func(ctx context.Context, p agent.Progress) (agent.Result, error) {
+				return f(ctx, args, p)
+			},
+		}, nil
 	}}
 }
 
 func shows(name string) tool {
-	return acts(name, nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
-		return agent.Result{TextForModel: "Displayed go.mod to user (50 lines)", Type: agent.Success, Telemetry: &agent.Telemetry{
-			OutputID: "out_" + agent.CallFrom(ctx).ToolCallID, OutputType: "file", Lines: 50, TokensShown: 400, TokensSent: 9}}, nil
+	return acts(name, nil, func(ctx context.Context, _ json.RawMessage,
+		_ agent.Progress) (agent.Result, error) {
+		return agent.Result{
+			TextForModel: "Displayed go.mod to user (50 lines)",
+			Type:         agent.Success,
+			Telemetry: &agent.Telemetry{
+				OutputID:    "out_" + agent.CallFrom(ctx).ToolCallID,
+				OutputType:  "file",
+				Lines:       50,
+				TokensShown: 400,
+				TokensSent:  9,
+			},
+		}, nil
 	})
 }
 
@@ -195,7 +214,10 @@ func (r *rig) Unsaved() string { return "" }
 
 // create starts a session.
 func (r *rig) create(ctx context.Context) (*Session, error) {
-	return r.keep(Create(ctx, r.cfg, event.SessionStart{SessionID: string(event.NewID()), Backend: r.cfg.Backend.Name()}, ""))
+	return r.keep(Create(ctx, r.cfg, event.SessionStart{
+		SessionID: string(event.NewID()),
+		Backend:   r.cfg.Backend.Name(),
+	}, ""))
 }
 
 // load returns a session of the process, or one of an earlier process.
@@ -250,10 +272,22 @@ func play(t *testing.T, change func(*rig, *Config), test func(*rig)) {
 
 func newRig(t *testing.T, mem *memory, change func(*rig, *Config)) *rig {
 	t.Helper()
-	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}, sessions: map[eventlog.ID]*Session{}}
-	r.cfg = Config{Log: mem, Owner: r, Backend: r.backend, Workspace: t.TempDir(), Context: func() event.Context { return event.Context{} },
-		Tools:  func(eventlog.ID) (agent.Toolset, error) { return r.tools, nil },
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	r := &rig{
+		T:        t,
+		mem:      mem,
+		backend:  &scripted{},
+		tools:    &toolset{},
+		sessions: map[eventlog.ID]*Session{},
+	}
+	r.cfg = Config{
+		Log:       mem,
+		Owner:     r,
+		Backend:   r.backend,
+		Workspace: t.TempDir(),
+		Context:   func() event.Context { return event.Context{} },
+		Tools:     func(eventlog.ID) (agent.Toolset, error) { return r.tools, nil },
+		Logger:    slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
 	if change != nil {
 		change(r, &r.cfg)
 	}
@@ -357,7 +391,12 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 
 // asked is the permission an act needs in these tests.
 func asked() *agent.Permission {
-	return &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: "make test", Cwd: "/w"}
+	return &agent.Permission{
+		Kind:     agent.KindShell,
+		Action:   "run a command",
+		Resource: "make test",
+		Cwd:      "/w",
+	}
 }
 
 var errDisk = errors.New("no space left on device")

@@ -14,7 +14,8 @@ func TestForgottenConversation(t *testing.T) {
 	for name, c := range map[string]struct {
 		canResume, refuses, spoken bool
 		want                       int
-	}{"resumes": {true, false, true, 0}, "cannot": {false, false, true, 1}, "refuses": {true, true, true, 1}, "nothing was said": {false, false, false, 0}} {
+	}{"resumes": {true, false, true, 0}, "cannot": {false, false, true, 1},
+		"refuses": {true, true, true, 1}, "nothing was said": {false, false, false, 0}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, newMemory(), nil)

@@ -120,16 +120,33 @@ func TestGrantOfTheSession(t *testing.T) {
 		req := r.request()
 		grants := last[event.PermissionRequested](r).Grants
 		equal(t, "grants", len(grants), 4)
-		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), eventlog.ErrInvalid)
-		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny, Grant: grants[0].ID}), eventlog.ErrInvalid)
-		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrInvalid) // nothing keeps it
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{
+			Decision: event.Allow,
+			Grant:    "gnone",
+			Scope:    event.ForSession,
+		}), eventlog.ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny, Grant: grants[0].ID}),
+			eventlog.ErrInvalid)
+		// nothing keeps it
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{
+			Decision: event.Allow,
+			Scope:    event.ForWorkspace,
+		}), eventlog.ErrInvalid)
 		every := grants[3]
 		equal(t, "every command", every.Scope, event.ForSession)
-		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Grant: every.ID, Scope: event.ForWorkspace}), eventlog.ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{
+			Decision: event.Allow,
+			Grant:    every.ID,
+			Scope:    event.ForWorkspace,
+		}), eventlog.ErrInvalid)
 		r.decide(consent.Decision{Decision: event.Allow, Grant: grants[1].ID, Scope: event.ForSession})
 		r.wait(id)
 		d := last[event.PermissionCompleted](r)
-		equal(t, "given", *d.Grant, event.Grant{ID: grants[1].ID, Text: "commands that begin with `go test`, with harmless options, inside this workspace", Scope: event.ForSession})
+		equal(t, "given", *d.Grant, event.Grant{
+			ID:    grants[1].ID,
+			Text:  "commands that begin with `go test`, with harmless options, inside this workspace",
+			Scope: event.ForSession,
+		})
 		equal(t, "by", d.By, event.DecidedByUser)
 
 		r.ask("go test ./b") // the user is not asked
@@ -161,7 +178,11 @@ func TestGrantsSurviveARestart(t *testing.T) {
 	commands(t, nil, func(r *rig, _ *[]string) {
 		id := r.send("ls sub")
 		r.request()
-		r.decide(consent.Decision{Decision: event.Allow, Grant: last[event.PermissionRequested](r).Grants[1].ID, Scope: event.ForSession})
+		r.decide(consent.Decision{
+			Decision: event.Allow,
+			Grant:    last[event.PermissionRequested](r).Grants[1].ID,
+			Scope:    event.ForSession,
+		})
 		r.wait(id)
 		id = r.send("make")
 		r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForSession}) // exactly this
@@ -196,10 +217,16 @@ func TestGrantOfTheWorkspace(t *testing.T) {
 		id := r.send("make")
 		req := r.request()
 		kept.fail = errDisk
-		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), consent.ErrKeep)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{
+			Decision: event.Allow,
+			Scope:    event.ForWorkspace,
+		}), consent.ErrKeep)
 		kept.fail = nil
 		r.mem.broken(errDisk)
-		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrLog)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{
+			Decision: event.Allow,
+			Scope:    event.ForWorkspace,
+		}), eventlog.ErrLog)
 		equal(t, "kept", len(kept.held), 0)
 		r.mem.broken(nil)
 		r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace})
@@ -233,10 +260,11 @@ func TestThreat78SwappedBetweenQuestionAndAnswer(t *testing.T) {
 			work = c.Workspace
 			c.Policy = policy.New(policy.Config{Workspace: work})
 			ask := &agent.Permission{Kind: agent.KindWrite, Action: "write a file", Resource: "notes.txt"}
-			r.tools.tools = []agent.Tool{acts("edit", ask, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-				effects++
-				return agent.Result{TextForModel: "written"}, nil
-			})}
+			r.tools.tools = []agent.Tool{acts("edit", ask,
+				func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+					effects++
+					return agent.Result{TextForModel: "written"}, nil
+				})}
 			r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
 				_, err := h.CallTool(ctx, agent.ToolCall{Name: "edit", Arguments: []byte(`{}`)})
 				return err
@@ -252,7 +280,8 @@ func TestThreat78SwappedBetweenQuestionAndAnswer(t *testing.T) {
 			if err := os.Symlink(t.TempDir(), filepath.Join(work, "notes.txt")); err != nil {
 				r.Skipf("no symbolic links here: %v", err)
 			}
-			is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: scope}), consent.ErrGone)
+			is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: scope}),
+				consent.ErrGone)
 			r.wait(id)
 			equal(t, "effects", effects, 0)
 			equal(t, "decision", last[event.PermissionCompleted](r).Decision, event.Deny)
@@ -282,7 +311,8 @@ func TestQuestionsDoNotBlockEachOther(t *testing.T) {
 			if q.Resource == open[1].Resource {
 				decision = event.Deny
 			}
-			if err := r.s.Decide(r.Context(), q.RequestID, consent.Decision{Decision: decision}); err != nil {
+			if err := r.s.Decide(r.Context(), q.RequestID,
+				consent.Decision{Decision: decision}); err != nil {
 				r.Fatal(err)
 			}
 		}
@@ -302,7 +332,8 @@ func TestGrantAnswersWhatWaits(t *testing.T) {
 		commands(t, &heap{held: map[string]event.Grant{}}, func(r *rig, ran *[]string) {
 			r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
 				errs := make(chan error)
-				acts := []agent.Permission{{Resource: "go test ./a"}, {Resource: "go test ./b"}, {Resource: "go test ./c"},
+				acts := []agent.Permission{{Resource: "go test ./a"}, {Resource: "go test ./b"},
+					{Resource: "go test ./c"},
 					{Resource: "make"}, {Resource: "go test ./d", Sensitive: true}}
 				for _, p := range acts {
 					p.ToolName, p.Kind, p.Action, p.Cwd = "bash", agent.KindShell, "run a command", "/w"
@@ -320,7 +351,9 @@ func TestGrantAnswersWhatWaits(t *testing.T) {
 			}
 			id := r.send("go")
 			open := r.requests(5)
-			first := open[slices.IndexFunc(open, func(q event.PermissionRequested) bool { return q.Resource == "go test ./b" })]
+			first := open[slices.IndexFunc(open, func(q event.PermissionRequested) bool {
+				return q.Resource == "go test ./b"
+			})]
 			err := r.s.Decide(r.Context(), first.RequestID,
 				consent.Decision{Decision: event.Allow, Grant: first.Grants[1].ID, Scope: scope})
 			if err != nil {
@@ -339,7 +372,8 @@ func TestGrantAnswersWhatWaits(t *testing.T) {
 			equal(t, "by the user", by[event.DecidedByUser], 1)
 			equal(t, "by the grant", by[event.DecidedByGrant], 2)
 			for _, q := range left {
-				if err := r.s.Decide(r.Context(), q.RequestID, consent.Decision{Decision: event.Deny}); err != nil {
+				if err := r.s.Decide(r.Context(), q.RequestID,
+					consent.Decision{Decision: event.Deny}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -364,7 +398,8 @@ func TestGrantAnswersOtherSessions(t *testing.T) {
 			id := r.send("go build ./b")
 			q := r.requests(1)[0]
 			program := q.Grants[len(q.Grants)-2] // the last is for a session only
-			if err := r.s.Decide(r.Context(), q.RequestID, consent.Decision{Decision: event.Allow, Grant: program.ID, Scope: scope}); err != nil {
+			if err := r.s.Decide(r.Context(), q.RequestID,
+				consent.Decision{Decision: event.Allow, Grant: program.ID, Scope: scope}); err != nil {
 				t.Fatal(err)
 			}
 			r.wait(id)
@@ -381,7 +416,11 @@ func TestGrantAnswersOtherSessions(t *testing.T) {
 			r.wait(waits)
 			d := last[event.PermissionCompleted](r)
 			equal(t, "by", d.By, event.DecidedByGrant)
-			equal(t, "grant", *d.Grant, event.Grant{ID: program.ID, Text: program.Text, Scope: event.ForWorkspace})
+			equal(t, "grant", *d.Grant, event.Grant{
+				ID:    program.ID,
+				Text:  program.Text,
+				Scope: event.ForWorkspace,
+			})
 		}
 		equal(t, "ran", len(*ran), 3)
 	})
@@ -417,8 +456,8 @@ func (h racedHeap) Keep(g event.Grant, session string, at time.Time) (bool, erro
 	return h.heap.Keep(g, session, at)
 }
 
-// Of two decisions the first wins, and a grant for the workspace of one that did not allows nothing:
-// neither is in between, nor does what waits in another session take it meanwhile.
+// Of two decisions the first wins, and a grant for the workspace of one that did not allows
+// nothing: neither is in between, nor does what waits in another session take it meanwhile.
 func TestGrantOfALostDecision(t *testing.T) {
 	kept := &racedHeap{heap: &heap{held: map[string]event.Grant{}}}
 	commands(t, kept, func(r *rig, _ *[]string) {
@@ -434,13 +473,17 @@ func TestGrantOfALostDecision(t *testing.T) {
 		kept.race = func() {
 			go func() { denied <- other.Decide(r.Context(), id, consent.Decision{Decision: event.Deny}) }()
 		}
-		err = other.Decide(r.Context(), id, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace})
+		err = other.Decide(r.Context(), id, consent.Decision{
+			Decision: event.Allow,
+			Scope:    event.ForWorkspace,
+		})
 		is(t, errors.Join(err, <-denied), consent.ErrAnswered)
 		synctest.Wait()
 		decided := last[event.PermissionCompleted](r).Decision
 		equal(t, "no grant, or the answer that gave it", len(kept.held) == 0, decided == event.Deny)
 		r.s = first
-		equal(t, "allowed in the other session", len(all[event.PermissionCompleted](r)) == 1, decided == event.Allow)
+		equal(t, "allowed in the other session", len(all[event.PermissionCompleted](r)) == 1,
+			decided == event.Allow)
 	})
 }
 
@@ -455,17 +498,24 @@ func TestThreat78OutsideIsAskedInEveryMode(t *testing.T) {
 				r.Skipf("no symbolic links here: %v", err)
 			}
 			r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-				v, err := h.AskPermission(ctx, agent.Permission{ToolName: "edit", Kind: agent.Kind(p.Content), Action: "do it", Resource: filepath.Join(c.Workspace, "link", "notes.txt")})
+				v, err := h.AskPermission(ctx, agent.Permission{
+					ToolName: "edit",
+					Kind:     agent.Kind(p.Content),
+					Action:   "do it",
+					Resource: filepath.Join(c.Workspace, "link", "notes.txt"),
+				})
 				equal(t, "decision", v.Decision, event.Allow)
 				return err
 			}
 		}, func(r *rig) {
-			for _, kind := range []agent.Kind{agent.KindWrite, agent.KindRead, agent.KindWrite, agent.KindRead} {
+			for _, kind := range []agent.Kind{agent.KindWrite, agent.KindRead, agent.KindWrite,
+				agent.KindRead} {
 				id := r.send(string(kind))
 				r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForSession})
 				r.wait(id)
 				asked := last[event.PermissionRequested](r)
-				if !asked.Sensitive || len(asked.Grants) != 0 || filepath.Base(filepath.Dir(asked.Target)) != filepath.Base(outside) {
+				if !asked.Sensitive || len(asked.Grants) != 0 ||
+					filepath.Base(filepath.Dir(asked.Target)) != filepath.Base(outside) {
 					t.Errorf("%s %s: %+v", mode, kind, asked)
 				}
 				equal(t, "scope", last[event.PermissionCompleted](r).Scope, event.Once)

@@ -36,7 +36,11 @@ func (h *aside) make(names ...string) {
 		h.where = map[string]string{}
 	}
 	for _, name := range names {
-		h.made = append(h.made, HeldFile{Path: name, Stood: 300 * time.Millisecond, Held: event.Held{ID: "held-" + name, Files: 1, Bytes: 2}})
+		h.made = append(h.made, HeldFile{
+			Path:  name,
+			Stood: 300 * time.Millisecond,
+			Held:  event.Held{ID: "held-" + name, Files: 1, Bytes: 2},
+		})
 	}
 }
 
@@ -108,14 +112,19 @@ func (h *aside) Asked(files []HeldFile) {
 
 // makes has a tool make files.
 func makes(h *aside, names ...string) agent.Tool {
-	return acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+	return acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result,
+		error) {
 		h.make(names...)
 		return agent.Result{TextForModel: "Command completed (exit 0)", Type: agent.Success}, nil
 	})
 }
 
 func runs(ctx context.Context, h agent.Host, _ agent.Prompt) error {
-	_, err := h.CallTool(ctx, agent.ToolCall{ID: string(event.NewID()), Name: "run", Arguments: []byte(`{}`)})
+	_, err := h.CallTool(ctx, agent.ToolCall{
+		ID:        string(event.NewID()),
+		Name:      "run",
+		Arguments: []byte(`{}`),
+	})
 	return err
 }
 
@@ -146,29 +155,39 @@ func words(of ...any) string { return strings.TrimSpace(fmt.Sprintln(of...)) }
 
 // about returns the questions about what is held.
 func about(r *rig) (asks []event.PermissionRequested) {
-	return slices.DeleteFunc(all[event.PermissionRequested](r), func(d event.PermissionRequested) bool { return d.Kind != event.KindLater })
+	return slices.DeleteFunc(all[event.PermissionRequested](r),
+		func(d event.PermissionRequested) bool {
+			return d.Kind != event.KindLater
+		})
 }
 
-// What a call made is asked about, one question for each file; the agent reads once that it is held,
-// and its turn goes on. A yes puts it back, a no deletes it, and both can be undone.
+// What a call made is asked about, one question for each file; the agent reads once that it is
+// held, and its turn goes on. A yes puts it back, a no deletes it, and both can be undone.
 func TestHeldIsAskedAbout(t *testing.T) {
 	h := &aside{}
 	held(t, h, nil, func(r *rig) {
 		r.ask("do it")
 		asks := about(r)
 		equal(t, "questions", len(asks), 2)
-		equal(t, "first", words(asks[0].Resource, asks[0].Held[0].ID, asks[0].Held[0].StoodMs, asks[0].Digest != ""), "a held-a 300 true")
+		equal(t, "first", words(asks[0].Resource, asks[0].Held[0].ID, asks[0].Held[0].StoodMs,
+			asks[0].Digest != ""), "a held-a 300 true")
 		equal(t, "expires", time.Time(asks[0].ExpiresAt).IsZero(), true)
-		equal(t, "the agent reads", all[event.ToolExecutionComplete](r)[0].Result.Content, "Command completed (exit 0). Held until the user has seen them: a and 1 more")
+		equal(t, "the agent reads", all[event.ToolExecutionComplete](r)[0].Result.Content,
+			"Command completed (exit 0). Held until the user has seen them: a and 1 more")
 		equal(t, "status", r.s.Summary().Status, event.Waiting)
 		equal(t, "rests", r.s.Resting(), true)
 		equal(t, "left", all[event.TurnEnd](r)[0].NotHeld, 7)
 		h.taken = true
 		for i, decision := range []event.Decision{event.Allow, event.Deny} {
-			if err := r.s.Decide(r.Context(), asks[i].RequestID, consent.Decision{Decision: decision, Scope: map[event.Decision]event.Scope{event.Allow: event.Once}[decision]}); err != nil {
+			if err := r.s.Decide(r.Context(), asks[i].RequestID,
+				consent.Decision{
+					Decision: decision,
+					Scope:    map[event.Decision]event.Scope{event.Allow: event.Once}[decision],
+				}); err != nil {
 				t.Error(err)
 			}
-			is(t, r.s.Decide(r.Context(), asks[i].RequestID, consent.Decision{Decision: decision}), consent.ErrAnswered)
+			is(t, r.s.Decide(r.Context(), asks[i].RequestID, consent.Decision{Decision: decision}),
+				consent.ErrAnswered)
 		}
 		equal(t, "where", words(h.where), "map[held-a:a.new held-b:deleted]")
 		for _, d := range all[event.PermissionCompleted](r) {
@@ -183,11 +202,14 @@ func TestHeldIsAskedAbout(t *testing.T) {
 			is(t, r.s.Held().Again(r.Context(), a.RequestID), consent.ErrGone)
 		}
 		asks = about(r)
-		equal(t, "asked again", words(len(asks), asks[2].Resource, asks[2].Held[0].ID, asks[3].Resource, asks[3].Held[0].ID), "4 a.new again-a.new b held-b")
+		equal(t, "asked again", words(len(asks), asks[2].Resource, asks[2].Held[0].ID, asks[3].Resource,
+			asks[3].Held[0].ID), "4 a.new again-a.new b held-b")
 		h.taken, h.broken = false, errors.New("the disk is full")
-		is(t, r.s.Decide(r.Context(), asks[3].RequestID, consent.Decision{Decision: event.Allow}), h.broken)
+		is(t, r.s.Decide(r.Context(), asks[3].RequestID, consent.Decision{Decision: event.Allow}),
+			h.broken)
 		h.broken = nil
-		if err := r.s.Decide(r.Context(), asks[3].RequestID, consent.Decision{Decision: event.Allow}); err != nil {
+		if err := r.s.Decide(r.Context(), asks[3].RequestID,
+			consent.Decision{Decision: event.Allow}); err != nil {
 			t.Error(err)
 		}
 	}, "a", "b")
@@ -206,8 +228,10 @@ func TestHeldByMode(t *testing.T) {
 		equal(t, "questions", words(len(asks), len(asks[0].Resources), len(asks[0].Held)), "1 1000 1000")
 		done := all[event.PermissionCompleted](r)
 		last := done[len(done)-1]
-		equal(t, "decided", words(last.By, last.Decision, len(last.Kept), h.looks[0].Leave), "mode allow 1000 true")
-		equal(t, "the agent reads", all[event.ToolExecutionComplete](r)[0].Result.Content, "Command completed (exit 0)")
+		equal(t, "decided", words(last.By, last.Decision, len(last.Kept), h.looks[0].Leave),
+			"mode allow 1000 true")
+		equal(t, "the agent reads", all[event.ToolExecutionComplete](r)[0].Result.Content,
+			"Command completed (exit 0)")
 		equal(t, "status", r.s.Summary().Status, event.Idle)
 	}, names...)
 }
@@ -228,7 +252,9 @@ func TestHeldOverARestart(t *testing.T) {
 		r.ask("do it")
 		id := r.s.ID()
 		h.where["held-b"] = "held"
-		next := newRig(t, r.mem.prefix(id, len(r.mem.entries(id))), func(_ *rig, c *Config) { c.Holder = h })
+		next := newRig(t, r.mem.prefix(id, len(r.mem.entries(id))), func(_ *rig, c *Config) {
+			c.Holder = h
+		})
 		if next.s, err = next.load(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +262,8 @@ func TestHeldOverARestart(t *testing.T) {
 		asks := about(next)
 		equal(t, "asked", words(len(asks), asks[1].Resource), "2 b")
 		for _, a := range asks {
-			if err := next.s.Decide(t.Context(), a.RequestID, consent.Decision{Decision: event.Allow}); err != nil {
+			if err := next.s.Decide(t.Context(), a.RequestID,
+				consent.Decision{Decision: event.Allow}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -18,7 +18,8 @@ import (
 // hookFunc is Hooks made of a function.
 type hookFunc func(h consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error)
 
-func (f hookFunc) Run(_ context.Context, h consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
+func (f hookFunc) Run(_ context.Context, h consent.HookCall,
+	report func(event.Data) error) (consent.HookVerdict, error) {
 	return f(h, report)
 }
 
@@ -33,35 +34,49 @@ func TestHooks(t *testing.T) {
 		says    string
 		ran     string // the arguments the tool ran with
 	}{
-		"allow": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) { return allow, nil }, agent.Success, "done", `{"a":1}`},
-		"veto": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+		"allow": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict,
+			error) {
+			return allow, nil
+		}, agent.Success, "done", `{"a":1}`},
+		"veto": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict,
+			error) {
 			return consent.HookVerdict{Reason: "not on Sundays"}, nil
 		}, agent.Denied, "not on Sundays", ""},
-		"zero": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+		"zero": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict,
+			error) {
 			return consent.HookVerdict{}, nil
 		}, agent.Denied, "without a reason", ""},
-		"error": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+		"error": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict,
+			error) {
 			return allow, errors.New("crashed")
 		}, agent.Denied, "crashed", ""},
-		"panic": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) { panic("x") }, agent.Denied, "failed", ""},
-		"rewrite": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+		"panic": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict,
+			error) {
+			panic("x")
+		}, agent.Denied, "failed", ""},
+		"rewrite": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict,
+			error) {
 			return consent.HookVerdict{Allow: true, Arguments: []byte(`{"b":2}`)}, nil
 		}, agent.Success, "done", `{"b":2}`},
-		"bad keys": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+		"bad keys": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict,
+			error) {
 			return consent.HookVerdict{Allow: true, Arguments: []byte(`{"b":2,"B":3}`)}, nil
 		}, agent.Denied, "twice", ""},
-		"after": {"after_tool", func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+		"after": {"after_tool", func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict,
+			error) {
 			return consent.HookVerdict{Reason: "secret in " + h.Tool}, nil
 		}, agent.Denied, "secret in run", `{"a":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := ""
 			play(t, func(r *rig, cfg *Config) {
-				r.tools.tools = []agent.Tool{acts("run", nil, func(_ context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
-					ran = string(args)
-					return agent.Result{TextForModel: "done"}, nil
-				})}
-				cfg.Hooks = hookFunc(func(h consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
+				r.tools.tools = []agent.Tool{acts("run", nil,
+					func(_ context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
+						ran = string(args)
+						return agent.Result{TextForModel: "done"}, nil
+					})}
+				cfg.Hooks = hookFunc(func(h consent.HookCall,
+					report func(event.Data) error) (consent.HookVerdict, error) {
 					if h.Event != c.event {
 						return allow, nil
 					}
@@ -89,7 +104,8 @@ func TestHooks(t *testing.T) {
 func TestPromptHook(t *testing.T) {
 	verdict := consent.HookVerdict{Allow: true, Prompt: "rewritten"}
 	play(t, func(r *rig, c *Config) {
-		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict,
+			error) {
 			if h.Event != consent.PromptSubmitted {
 				return consent.HookVerdict{Allow: true}, nil
 			}
@@ -113,7 +129,8 @@ type moments struct {
 	verdict func(consent.HookCall) consent.HookVerdict
 }
 
-func (m *moments) Run(_ context.Context, c consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+func (m *moments) Run(_ context.Context, c consent.HookCall,
+	_ func(event.Data) error) (consent.HookVerdict, error) {
 	m.asked = append(m.asked, c)
 	if m.verdict != nil {
 		return m.verdict(c), nil
@@ -135,36 +152,46 @@ func TestMoments(t *testing.T) {
 	m := &moments{}
 	play(t, func(r *rig, c *Config) {
 		c.Hooks, c.Permissions = m, consent.ModeAsk
-		r.tools.tools = []agent.Tool{acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-			return agent.Result{TextForModel: "ran"}, nil
-		})}
+		r.tools.tools = []agent.Tool{acts("run", asked(),
+			func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				return agent.Result{TextForModel: "ran"}, nil
+			})}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			if p.Content == "fail" {
 				h.Report(ctx, event.SessionError{Message: "quota", ErrorType: "quota"})
 				return errors.New("it broke")
 			}
-			_, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "run", Arguments: []byte(`{"command":"make"}`)})
+			_, err := h.CallTool(ctx, agent.ToolCall{
+				ID:        "c",
+				Name:      "run",
+				Arguments: []byte(`{"command":"make"}`),
+			})
 			return err
 		}
 	}, func(r *rig) {
 		id := r.send("go")
-		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(),
+			consent.Decision{Decision: event.Allow}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(id)
 		r.ask("fail")
 		r.stop()
-		equal(t, "moments", m.events(), "prompt_submitted session_start before_tool permission_requested after_tool prompt_submitted error error session_end")
+		equal(t, "moments", m.events(),
+			"prompt_submitted session_start before_tool permission_requested after_tool prompt_submitted "+
+				"error error session_end")
 		for _, c := range m.asked {
 			equal(t, "session", c.SessionID, string(r.s.ID()))
 			switch c.Event {
 			case consent.BeforeTool, consent.AfterTool:
 				equal(t, "call", c.RequestID+" "+c.Tool+" "+string(c.Arguments), `c run {"command":"make"}`)
 			case consent.PermissionRequested:
-				equal(t, "act", string(c.Arguments), `{"kind":"shell","action":"run a command","resource":"make test","cwd":"/w"}`)
+				equal(t, "act", string(c.Arguments),
+					`{"kind":"shell","action":"run a command","resource":"make test","cwd":"/w"}`)
 			}
 		}
-		equal(t, "errors", string(m.asked[6].Result)+string(m.asked[7].Result), `{"errorType":"quota","kind":"provider","message":"quota"}{"errorType":"backend","kind":"provider","message":"It broke"}`)
+		equal(t, "errors", string(m.asked[6].Result)+string(m.asked[7].Result),
+			`{"errorType":"quota","kind":"provider","message":"quota"}{"errorType":"backend","kind":"provider","message":"It broke"}`)
 	})
 }
 
@@ -185,7 +212,8 @@ func TestSessionStartHookKeepsTheAgentFromStarting(t *testing.T) {
 func TestSessionStartHookComesFirst(t *testing.T) {
 	var order []string
 	note := func(r *rig, c *Config) {
-		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict,
+			error) {
 			if h.Event == consent.SessionStart {
 				order = append(order, "hook")
 			}
@@ -214,7 +242,8 @@ func TestSessionStartHookComesFirst(t *testing.T) {
 
 // A before_tool hook that insists keeps sessions from backends it cannot reach.
 func TestHooksThatDoNotReach(t *testing.T) {
-	for intercept, starts := range map[agent.Intercept]bool{agent.InterceptRewrite: true, agent.InterceptAll: true, agent.InterceptAsked: false, agent.InterceptNone: false} {
+	for intercept, starts := range map[agent.Intercept]bool{agent.InterceptRewrite: true,
+		agent.InterceptAll: true, agent.InterceptAsked: false, agent.InterceptNone: false} {
 		for _, demands := range []bool{true, false} {
 			m := &moments{}
 			play(t, func(r *rig, c *Config) {
@@ -239,7 +268,8 @@ func TestHooksThatDoNotReach(t *testing.T) {
 // What an agent does by itself is passed to before_tool hooks by itself, or else when
 // it asks for leave; it cannot be rewritten unless the agent says so.
 func TestHooksOfForeignTools(t *testing.T) {
-	for intercept, want := range map[agent.Intercept]string{agent.InterceptAsked: "before_tool permission_requested", agent.InterceptAll: "permission_requested"} {
+	for intercept, want := range map[agent.Intercept]string{agent.InterceptAsked: "before_tool " +
+		"permission_requested", agent.InterceptAll: "permission_requested"} {
 		m := &moments{}
 		play(t, func(r *rig, c *Config) {
 			c.Hooks, c.PermissionTimeout = m, 1
@@ -247,7 +277,12 @@ func TestHooksOfForeignTools(t *testing.T) {
 		}, func(r *rig) {
 			during(r, func(ctx context.Context, h agent.Host) {
 				m.asked = nil
-				if v, err := h.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "ls"}); err != nil || v.Decision != event.Deny {
+				if v, err := h.AskPermission(ctx, agent.Permission{
+					ToolName: "bash",
+					Kind:     agent.KindShell,
+					Action:   "run",
+					Resource: "ls",
+				}); err != nil || v.Decision != event.Deny {
 					t.Errorf("%+v %v", v, err)
 				}
 				equal(t, string(intercept), m.events(), want)
@@ -255,12 +290,22 @@ func TestHooksOfForeignTools(t *testing.T) {
 				m.verdict = func(c consent.HookCall) consent.HookVerdict {
 					return consent.HookVerdict{Reason: "no " + string(c.Event)}
 				}
-				v, err := h.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "ls"})
+				v, err := h.AskPermission(ctx, agent.Permission{
+					ToolName: "bash",
+					Kind:     agent.KindShell,
+					Action:   "run",
+					Resource: "ls",
+				})
 				if err != nil || v.By != event.DecidedByHook || v.Reason != "no "+strings.Fields(want)[0] {
 					t.Errorf("%+v %v", v, err)
 				}
 				m.asked = nil
-				call := agent.HookCall{RequestID: "x", Event: "before_tool", Tool: "bash", Arguments: []byte(`{"a":1,"A":2}`)}
+				call := agent.HookCall{
+					RequestID: "x",
+					Event:     "before_tool",
+					Tool:      "bash",
+					Arguments: []byte(`{"a":1,"A":2}`),
+				}
 				if v, err := h.RunHook(ctx, call); err != nil || v.Allow || len(m.asked) != 0 {
 					t.Errorf("THREATS 54: %+v %v, asked %d", v, err, len(m.asked))
 				}
@@ -280,7 +325,8 @@ func TestHooksOfForeignTools(t *testing.T) {
 // slowErrors is Hooks that think about errors until they are stopped.
 type slowErrors struct{ moments }
 
-func (s *slowErrors) Run(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
+func (s *slowErrors) Run(ctx context.Context, c consent.HookCall,
+	report func(event.Data) error) (consent.HookVerdict, error) {
 	if c.Event == consent.Error {
 		<-ctx.Done()
 		return consent.HookVerdict{}, ctx.Err()

@@ -24,7 +24,10 @@ import (
 func during(r *rig, f func(ctx context.Context, h agent.Host)) eventlog.TurnResult {
 	r.Helper()
 	r.backend.mu.Lock()
-	r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error { f(ctx, h); return ctx.Err() }
+	r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+		f(ctx, h)
+		return ctx.Err()
+	}
 	r.backend.mu.Unlock()
 	return r.ask("go")
 }
@@ -33,9 +36,12 @@ func TestReportsByAllowList(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		during(r, func(ctx context.Context, h agent.Host) {
 			refused := []event.Data{
-				event.SessionStart{}, event.SessionResume{}, event.SessionShutdown{}, event.SessionIdle{}, event.TurnStart{}, event.TurnEnd{},
-				event.UserMessage{}, event.PermissionRequested{}, event.PermissionCompleted{}, event.UserInputRequested{}, event.UserInputCompleted{},
-				event.HookStart{}, event.HookEnd{}, event.Abort{}, event.StreamResync{}, event.StreamClosing{}, event.SessionChanged{},
+				event.SessionStart{}, event.SessionResume{}, event.SessionShutdown{}, event.SessionIdle{},
+				event.TurnStart{}, event.TurnEnd{},
+				event.UserMessage{}, event.PermissionRequested{}, event.PermissionCompleted{},
+				event.UserInputRequested{}, event.UserInputCompleted{},
+				event.HookStart{}, event.HookEnd{}, event.Abort{}, event.StreamResync{}, event.StreamClosing{},
+				event.SessionChanged{},
 				event.Unknown{Name: "x", JSON: []byte(`{}`)}, &event.SessionError{}, nil,
 				event.AssistantMessage{Content: "no id"},
 				event.AssistantMessageDelta{MessageID: "d", Offset: 5, DeltaContent: "x"},
@@ -47,14 +53,21 @@ func TestReportsByAllowList(t *testing.T) {
 				is(t, h.Report(ctx, d), eventlog.ErrInvalid)
 			}
 			allowed := []event.Data{
-				event.SessionError{Message: "m"}, event.SessionTitleChanged{Title: "\u202et\u2069\n"}, event.SessionModelChange{NewModel: "x"},
-				event.SessionUsageInfo{}, event.SessionTruncation{}, event.SessionCompactionStart{}, event.SessionCompactionComplete{},
-				event.AssistantTurnStart{}, event.AssistantTurnEnd{}, event.AssistantMessageDelta{MessageID: "m", DeltaContent: "hé"},
-				event.AssistantReasoningDelta{ReasoningID: "r", DeltaContent: "x"}, event.AssistantMessageDiscarded{MessageID: "m"},
-				event.AssistantMessage{MessageID: "m2"}, event.AssistantReasoning{ReasoningID: "r"}, event.AssistantUsage{},
-				event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash"}, event.ToolExecutionProgress{ToolCallID: "b"},
+				event.SessionError{Message: "m"}, event.SessionTitleChanged{Title: "\u202et\u2069\n"},
+				event.SessionModelChange{NewModel: "x"},
+				event.SessionUsageInfo{}, event.SessionTruncation{}, event.SessionCompactionStart{},
+				event.SessionCompactionComplete{},
+				event.AssistantTurnStart{}, event.AssistantTurnEnd{},
+				event.AssistantMessageDelta{MessageID: "m", DeltaContent: "hé"},
+				event.AssistantReasoningDelta{ReasoningID: "r", DeltaContent: "x"},
+				event.AssistantMessageDiscarded{MessageID: "m"},
+				event.AssistantMessage{MessageID: "m2"}, event.AssistantReasoning{ReasoningID: "r"},
+				event.AssistantUsage{},
+				event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash"},
+				event.ToolExecutionProgress{ToolCallID: "b"},
 				event.ToolExecutionPartialResult{ToolCallID: "b"}, event.ToolExecutionComplete{ToolCallID: "b"},
-				event.SubagentSelected{}, event.SubagentStarted{}, event.SubagentCompleted{}, event.SubagentFailed{},
+				event.SubagentSelected{}, event.SubagentStarted{}, event.SubagentCompleted{},
+				event.SubagentFailed{},
 			}
 			for _, d := range allowed {
 				if err := h.Report(ctx, d); err != nil {
@@ -71,8 +84,10 @@ func TestReportsBetweenTurns(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		r.ask("go")
 		h := r.backend.host
-		is(t, h.Report(r.Context(), event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}), ErrNoTurn)
-		is(t, h.Report(r.Context(), event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash"}), ErrNoTurn)
+		is(t, h.Report(r.Context(), event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}),
+			ErrNoTurn)
+		is(t, h.Report(r.Context(), event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash"}),
+			ErrNoTurn)
 		_, err := h.CallTool(r.Context(), agent.ToolCall{Name: "x"})
 		is(t, err, ErrNoTurn)
 		_, err = h.AskPermission(r.Context(), agent.Permission{})
@@ -94,7 +109,11 @@ func TestDeltas(t *testing.T) {
 		during(r, func(ctx context.Context, h agent.Host) {
 			ok := func(offset int64, text string) {
 				t.Helper()
-				if err := h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: offset, DeltaContent: text}); err != nil {
+				if err := h.Report(ctx, event.AssistantMessageDelta{
+					MessageID:    "m",
+					Offset:       offset,
+					DeltaContent: text,
+				}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -102,8 +121,12 @@ func TestDeltas(t *testing.T) {
 			ok(3, "tre")
 			ok(0, "né") // said again: what followed is void
 			ok(3, "ant")
-			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 2, DeltaContent: "x"}), eventlog.ErrInvalid) // inside é
-			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 7, DeltaContent: "x"}), eventlog.ErrInvalid) // a hole
+			// inside é
+			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 2, DeltaContent: "x"}),
+				eventlog.ErrInvalid)
+			// a hole
+			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 7, DeltaContent: "x"}),
+				eventlog.ErrInvalid)
 			silent := 9 * time.Second
 			time.Sleep(silent) // in the bubble's time
 			snap, err := r.s.Join(ctx)
@@ -131,13 +154,16 @@ func TestDeltas(t *testing.T) {
 func TestThreat23ForeignOutputsAreNotBelieved(t *testing.T) {
 	var log bytes.Buffer
 	const odd = "c\x1b]52;c;aGk=\x07\u202e\n2"
-	play(t, func(_ *rig, c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, func(r *rig) {
+	play(t, func(_ *rig, c *Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	}, func(r *rig) {
 		live := r.s.Subscribe()
 		during(r, func(ctx context.Context, h agent.Host) {
 			h.Report(ctx, event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash", By: event.ByUser})
 			h.Report(ctx, event.ToolExecutionProgress{ToolCallID: "b", OutputID: "out_other"})
 			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true, OutputID: "out_other",
-				ToolTelemetry: json.RawMessage(`{"outputId":"out_other","OutputID":"out_more","tokensShown":1000,"n":3}`)})
+				ToolTelemetry: json.RawMessage(
+					`{"outputId":"out_other","OutputID":"out_more","tokensShown":1000,"n":3}`)})
 			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true})
 			h.Report(ctx, event.ToolExecutionStart{ToolCallID: odd, ToolName: "bash"})
 			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: odd, Success: true, OutputID: "out_other"})
@@ -164,7 +190,9 @@ func TestThreat23ForeignOutputsAreNotBelieved(t *testing.T) {
 		}
 	})
 	equal(t, "warnings", strings.Count(log.String(), "an agent named an output it did not make"), 2)
-	if i := strings.IndexFunc(log.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 || strings.Contains(log.String(), "honest") {
+	if i := strings.IndexFunc(log.String(), func(r rune) bool {
+		return r != '\n' && !unicode.IsPrint(r)
+	}); i >= 0 || strings.Contains(log.String(), "honest") {
 		t.Errorf("the log of the server has %q", log.String())
 	}
 }
@@ -181,8 +209,12 @@ func TestCallToolRefuses(t *testing.T) {
 				return agent.Action{}, errors.New("path is outside the workspace")
 			}},
 			tool{"plan-panics", func(context.Context, json.RawMessage) (agent.Action, error) { panic("x") }},
-			acts("run-panics", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) { panic("x") }),
-			acts("run-fails", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+			acts("run-panics", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result,
+				error) {
+				panic("x")
+			}),
+			acts("run-fails", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result,
+				error) {
 				return agent.Result{}, errors.New("disk on fire")
 			}),
 		}
@@ -205,14 +237,22 @@ func TestCallToolRefuses(t *testing.T) {
 				{"run-panics", `{}`, "failed"},
 				{"run-fails", `{}`, "disk on fire"},
 			} {
-				res, err := h.CallTool(ctx, agent.ToolCall{ID: fmt.Sprint("c", i), Name: c.name, Arguments: []byte(c.args)})
+				res, err := h.CallTool(ctx, agent.ToolCall{
+					ID:        fmt.Sprint("c", i),
+					Name:      c.name,
+					Arguments: []byte(c.args),
+				})
 				if err != nil || res.Type != agent.Failed || !strings.Contains(res.TextForModel, c.says) {
 					t.Errorf("%s %.40s: %+v, %v", c.name, c.args, res, err)
 				}
 			}
 			equal(t, "ran", ran, 0)
 			for i, args := range []string{``, `null`, `{}`, `{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}`} {
-				res, err := h.CallTool(ctx, agent.ToolCall{ID: fmt.Sprint("ok", i), Name: "run", Arguments: []byte(args)})
+				res, err := h.CallTool(ctx, agent.ToolCall{
+					ID:        fmt.Sprint("ok", i),
+					Name:      "run",
+					Arguments: []byte(args),
+				})
 				if err != nil || res.Type != agent.Success {
 					t.Errorf("%s: %+v, %v", args, res, err)
 				}
@@ -229,16 +269,28 @@ func TestCallToolRefuses(t *testing.T) {
 func TestCallToolDeduplicates(t *testing.T) {
 	play(t, func(r *rig, c *Config) { r.tools.tools = []agent.Tool{shows("show")} }, func(r *rig) {
 		during(r, func(ctx context.Context, h agent.Host) {
-			start := event.ToolExecutionStart{ToolCallID: "c1", ToolName: "show", Arguments: []byte(`{"path":"a"}`)}
+			start := event.ToolExecutionStart{
+				ToolCallID: "c1",
+				ToolName:   "show",
+				Arguments:  []byte(`{"path":"a"}`),
+			}
 			for range 2 {
 				if err := h.Report(ctx, start); err != nil {
 					t.Error(err)
 				}
 			}
-			if _, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "show", Arguments: start.Arguments}); err != nil {
+			if _, err := h.CallTool(ctx, agent.ToolCall{
+				ID:        "c1",
+				Name:      "show",
+				Arguments: start.Arguments,
+			}); err != nil {
 				t.Error(err)
 			}
-			if err := h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "mine"}}); err != nil {
+			if err := h.Report(ctx, event.ToolExecutionComplete{
+				ToolCallID: "c1",
+				Success:    true,
+				Result:     &event.ToolResult{Content: "mine"},
+			}); err != nil {
 				t.Error(err)
 			}
 			if err := h.Report(ctx, start); err != nil {
@@ -254,15 +306,16 @@ func TestCallToolDeduplicates(t *testing.T) {
 
 func TestParallelCalls(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
-		r.tools.tools = []agent.Tool{acts("slow", nil, func(ctx context.Context, args json.RawMessage, p agent.Progress) (agent.Result, error) {
-			p(event.ToolExecutionProgress{ToolCallID: "forged", OutputID: "out_1", Lines: 3})
-			select {
-			case <-time.After(time.Second):
-				return agent.Result{TextForModel: string(args)}, nil
-			case <-ctx.Done():
-				return agent.Result{Type: agent.Failed}, nil
-			}
-		})}
+		r.tools.tools = []agent.Tool{acts("slow", nil,
+			func(ctx context.Context, args json.RawMessage, p agent.Progress) (agent.Result, error) {
+				p(event.ToolExecutionProgress{ToolCallID: "forged", OutputID: "out_1", Lines: 3})
+				select {
+				case <-time.After(time.Second):
+					return agent.Result{TextForModel: string(args)}, nil
+				case <-ctx.Done():
+					return agent.Result{Type: agent.Failed}, nil
+				}
+			})}
 	}, func(r *rig) {
 		before := time.Now()
 		during(r, func(ctx context.Context, h agent.Host) {
@@ -270,7 +323,11 @@ func TestParallelCalls(t *testing.T) {
 			for i := range 20 {
 				wg.Go(func() {
 					args := fmt.Sprintf(`{"n":%d}`, i)
-					res, err := h.CallTool(ctx, agent.ToolCall{ID: fmt.Sprint("c", i), Name: "slow", Arguments: []byte(args)})
+					res, err := h.CallTool(ctx, agent.ToolCall{
+						ID:        fmt.Sprint("c", i),
+						Name:      "slow",
+						Arguments: []byte(args),
+					})
 					if err != nil || res.TextForModel != args {
 						t.Error(res, err)
 					}
@@ -287,10 +344,12 @@ func TestParallelCalls(t *testing.T) {
 
 func TestStopOneCall(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
-		r.tools.tools = []agent.Tool{acts("forever", nil, func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
-			<-ctx.Done()
-			return agent.Result{TextForModel: "Command stopped", Type: agent.Failed}, nil
-		}), acts("stubborn", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+		r.tools.tools = []agent.Tool{acts("forever", nil,
+			func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+				<-ctx.Done()
+				return agent.Result{TextForModel: "Command stopped", Type: agent.Failed}, nil
+			}), acts("stubborn", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result,
+			error) {
 			time.Sleep(5 * time.Second)
 			return agent.Result{TextForModel: "late"}, nil
 		})}

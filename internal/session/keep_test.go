@@ -22,7 +22,14 @@ func (s *shelf) Keep(_ eventlog.ID, w agent.Whole) (agent.Telemetry, string, err
 		return agent.Telemetry{}, "", nil
 	}
 	s.kept = append(s.kept, w.ToolCallID)
-	return agent.Telemetry{OutputID: "out_" + w.ToolCallID, Bytes: 3, Lines: 1, TokensShown: 9, TokensSent: 2, LeftOut: "1-1"}, "a tool", nil
+	return agent.Telemetry{
+		OutputID:    "out_" + w.ToolCallID,
+		Bytes:       3,
+		Lines:       1,
+		TokensShown: 9,
+		TokensSent:  2,
+		LeftOut:     "1-1",
+	}, "a tool", nil
 }
 
 // What an agent's own call returned becomes its output, also when the call is never
@@ -38,7 +45,11 @@ func TestWholeResultsAreKept(t *testing.T) {
 				is(t, err, nil)
 				equal(t, "short", short, "a tool")
 			}
-			is(t, h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true, ToolTelemetry: []byte(`{"exitCode":3,"outputId":"out_forged"}`)}), nil)
+			is(t, h.Report(ctx, event.ToolExecutionComplete{
+				ToolCallID:    "b",
+				Success:       true,
+				ToolTelemetry: []byte(`{"exitCode":3,"outputId":"out_forged"}`),
+			}), nil)
 			for _, id := range []string{"b", "none", ""} {
 				_, err := k.Keep(ctx, agent.Whole{ToolCallID: id})
 				is(t, err, eventlog.ErrInvalid)
@@ -46,7 +57,8 @@ func TestWholeResultsAreKept(t *testing.T) {
 		})
 		equal(t, "outputs", fmt.Sprint(res.Outputs), "[{out_b b terminal} {out_open open }]")
 		equal(t, "kept", strings.Join(s.kept, " "), "b open")
-		equal(t, "telemetry", string(all[event.ToolExecutionComplete](r)[0].ToolTelemetry), `{"bytes":3,"exitCode":3,"leftOut":"1-1","lines":1,"outputId":"out_b","outputType":"terminal","tokensSent":2,"tokensShown":9}`)
+		equal(t, "telemetry", string(all[event.ToolExecutionComplete](r)[0].ToolTelemetry),
+			`{"bytes":3,"exitCode":3,"leftOut":"1-1","lines":1,"outputId":"out_b","outputType":"terminal","tokensSent":2,"tokensShown":9}`)
 	})
 	play(t, nil, func(r *rig) {
 		during(r, func(ctx context.Context, h agent.Host) {

@@ -40,7 +40,8 @@ func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 		equal(t, "seen", typesOf(drain(r, live)), "")
 		r.mem.broken(nil)
 		r.ask("hi")
-		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start assistant.message turn.end")
+		equal(t, "log", r.types(),
+			"session.start user.message session.title_changed turn.start assistant.message turn.end")
 	})
 }
 
@@ -48,10 +49,11 @@ func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 // when there is room the turn goes on as if nothing had been.
 func TestTurnWaitsForTheLog(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
-		r.tools.tools = []agent.Tool{acts("run", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-			r.mem.broken(errDisk)
-			return agent.Result{TextForModel: "ran"}, nil
-		})}
+		r.tools.tools = []agent.Tool{acts("run", nil,
+			func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				r.mem.broken(errDisk)
+				return agent.Result{TextForModel: "ran"}, nil
+			})}
 	}, func(r *rig) {
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			res, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "run"})
@@ -63,13 +65,16 @@ func TestTurnWaitsForTheLog(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		equal(t, "status", r.s.Summary().Status, event.Running)
-		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start")
+		equal(t, "log", r.types(),
+			"session.start user.message session.title_changed turn.start tool.execution_start")
 		_, err := r.s.Send(r.Context(), Message{Content: "more"})
 		is(t, err, eventlog.ErrLog)
 		r.mem.broken(nil)
 		res := r.wait(id)
 		equal(t, "content", res.Content, "all of it")
-		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start tool.execution_complete assistant.message turn.end")
+		equal(t, "log", r.types(),
+			"session.start user.message session.title_changed turn.start tool.execution_start "+
+				"tool.execution_complete assistant.message turn.end")
 		equal(t, "success", all[event.ToolExecutionComplete](r)[0].Success, true)
 		equal(t, "partial", all[event.AssistantMessage](r)[0].Partial, false)
 	})
@@ -79,9 +84,10 @@ func TestDisplayEndsWhenTheLogIsBack(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
 		secret := asked()
 		secret.Sensitive = true
-		r.tools.tools = []agent.Tool{acts("run", secret, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-			return agent.Result{}, nil
-		})}
+		r.tools.tools = []agent.Tool{acts("run", secret,
+			func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				return agent.Result{}, nil
+			})}
 	}, func(r *rig) {
 		go r.s.Display(context.Background(), "run", nil)
 		r.request()
@@ -89,7 +95,9 @@ func TestDisplayEndsWhenTheLogIsBack(t *testing.T) {
 		time.Sleep(10 * time.Minute) // the question times out unlogged
 		r.mem.broken(nil)
 		time.Sleep(time.Minute)
-		equal(t, "log", r.types(), "session.start tool.execution_start permission.requested permission.completed tool.execution_complete")
+		equal(t, "log", r.types(),
+			"session.start tool.execution_start permission.requested permission.completed "+
+				"tool.execution_complete")
 		equal(t, "code", all[event.ToolExecutionComplete](r)[0].Error.Code, "denied")
 	})
 }
@@ -243,7 +251,11 @@ func TestJoiningIsExact(t *testing.T) {
 			offset := int64(0)
 			for i := range 50 {
 				w := fmt.Sprint("word", i, " ")
-				if err := h.Report(ctx, event.AssistantMessageDelta{MessageID: "m" + p.MessageID, Offset: offset, DeltaContent: w}); err != nil {
+				if err := h.Report(ctx, event.AssistantMessageDelta{
+					MessageID:    "m" + p.MessageID,
+					Offset:       offset,
+					DeltaContent: w,
+				}); err != nil {
 					return err
 				}
 				offset += int64(len(w))

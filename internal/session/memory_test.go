@@ -23,7 +23,11 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[eventlog.ID][]event.Entry{}, rows: map[eventlog.ID]eventlog.Summary{}, drafts: map[eventlog.ID][]eventlog.Draft{}}
+	return &memory{
+		logs:   map[eventlog.ID][]event.Entry{},
+		rows:   map[eventlog.ID]eventlog.Summary{},
+		drafts: map[eventlog.ID][]eventlog.Draft{},
+	}
 }
 
 func (m *memory) broken(err error) {
@@ -39,7 +43,8 @@ func (m *memory) slowly(d time.Duration) {
 	m.slow = d
 }
 
-func (m *memory) Append(_ context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (m *memory) Append(_ context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	m.mu.Lock()
 	slow := m.slow
 	m.mu.Unlock()
@@ -73,7 +78,8 @@ func (m *memory) Append(_ context.Context, id eventlog.ID, entries []event.Entry
 	return nil
 }
 
-func (m *memory) After(_ context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (m *memory) After(_ context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	log := m.logs[id]

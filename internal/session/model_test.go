@@ -37,8 +37,16 @@ type broker struct {
 }
 
 func newBroker(t *testing.T) *broker {
-	b := &broker{t: t, effects: map[string]int{}, requests: map[string]string{}, state: map[string]error{},
-		until: map[string]time.Time{}, resource: map[string]string{}, granted: map[string]bool{}, raced: map[string]bool{}}
+	b := &broker{
+		t:        t,
+		effects:  map[string]int{},
+		requests: map[string]string{},
+		state:    map[string]error{},
+		until:    map[string]time.Time{},
+		resource: map[string]string{},
+		granted:  map[string]bool{},
+		raced:    map[string]bool{},
+	}
 	b.start(newMemory())
 	var err error
 	if b.s, err = b.create(context.Background()); err != nil {
@@ -51,23 +59,29 @@ func newBroker(t *testing.T) *broker {
 func (b *broker) start(mem *memory) {
 	b.rig = newRig(b.t, mem, func(r *rig, c *Config) {
 		c.Policy = policy.New(policy.Config{Workspace: "/w"})
-		r.tools.tools = []agent.Tool{tool{"run", func(_ context.Context, args json.RawMessage) (agent.Action, error) {
+		r.tools.tools = []agent.Tool{tool{"run", func(_ context.Context,
+			args json.RawMessage) (agent.Action, error) {
 			p := asked()
 			p.Resource = string(args)
-			return agent.Action{Ask: p, Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
+			return agent.Action{Ask: p, Run: func(ctx context.Context, _ agent.Progress) (agent.Result,
+				error) {
 				b.mu.Lock()
 				defer b.mu.Unlock()
 				b.effects[agent.CallFrom(ctx).ToolCallID]++
 				return agent.Result{}, nil
 			}}, nil
 		}}}
-		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 	})
 }
 
 // call makes the agent call a tool about one of a few resources.
 func (b *broker) call(rt *rapid.T) {
-	resource := rapid.SampledFrom([]string{`{"command":"a"}`, `{"command":"b"}`, `{"command":"c"}`}).Draw(rt, "resource")
+	resource := rapid.SampledFrom([]string{`{"command":"a"}`, `{"command":"b"}`,
+		`{"command":"c"}`}).Draw(rt, "resource")
 	if b.s.Summary().Status == event.Idle {
 		if _, err := b.s.Send(context.Background(), Message{Content: "go"}); err != nil {
 			rt.Fatal(err)
@@ -76,7 +90,8 @@ func (b *broker) call(rt *rapid.T) {
 	}
 	id := fmt.Sprint("call-", len(b.calls))
 	b.calls = append(b.calls, id)
-	go b.backend.host.CallTool(context.Background(), agent.ToolCall{ID: id, Name: "run", Arguments: json.RawMessage(resource)})
+	go b.backend.host.CallTool(context.Background(),
+		agent.ToolCall{ID: id, Name: "run", Arguments: json.RawMessage(resource)})
 	synctest.Wait()
 	for _, p := range all[event.PermissionRequested](b.rig) {
 		if p.ToolCallID == id {
@@ -140,7 +155,8 @@ func (b *broker) answer(rt *rapid.T) {
 			rt.Fatalf("answer %d: %v, want %v", i, err, b.state[id])
 		}
 	}
-	if open := b.state[id] == nil; won > 1 || won == 1 && (!open || full) || won == 0 && open && !stop && !full {
+	if open := b.state[id] == nil; won > 1 || won == 1 && (!open || full) || won == 0 && open &&
+		!stop && !full {
 		rt.Fatalf("%d answers won, open %v", won, open)
 	}
 	if won == 1 {
@@ -259,7 +275,8 @@ func TestBrokerModel(t *testing.T) {
 			defer func() { failure = recover() }()
 			b := newBroker(t)
 			rt.Repeat(map[string]func(*rapid.T){
-				"call": b.call, "answer": b.answer, "abort": b.abort, "wait": b.wait, "restart": b.restart, "kill": b.kill, "": b.check,
+				"call": b.call, "answer": b.answer, "abort": b.abort, "wait": b.wait, "restart": b.restart,
+				"kill": b.kill, "": b.check,
 			})
 			b.stop()
 			checkLog(rt, b.mem.entries(b.s.ID()), true)

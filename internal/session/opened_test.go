@@ -96,16 +96,19 @@ func opens(kind event.OpenKind, what string, scope event.Scope) consent.Opening 
 func TestOpenedForTheSession(t *testing.T) {
 	c := &cell{}
 	play(t, func(r *rig, cfg *Config) { cfg.Cage = c }, func(r *rig) {
-		host, err := r.s.Opened().Open(r.Context(), opens(event.OpenHost, "Registry.example", event.ForSession))
+		host, err := r.s.Opened().Open(r.Context(), opens(event.OpenHost, "Registry.example",
+			event.ForSession))
 		equal(t, "error", err, nil)
 		equal(t, "what", host.What, "registry.example")
-		again, err := r.s.Opened().Open(r.Context(), opens(event.OpenHost, "registry.EXAMPLE", event.ForSession))
+		again, err := r.s.Opened().Open(r.Context(), opens(event.OpenHost, "registry.EXAMPLE",
+			event.ForSession))
 		equal(t, "error", err, nil)
 		equal(t, "id", again.ID, host.ID)
 		_, err = r.s.Opened().Open(r.Context(), opens(event.OpenPath, "notes", event.ForSession))
 		equal(t, "error", err, nil)
 		c.is(t, "registry.example", "/home/notes w")
-		for _, bad := range []consent.Opening{opens("port", "1", event.ForSession), opens(event.OpenHost, "localhost", event.Once), opens(event.OpenPath, "gone", event.Once),
+		for _, bad := range []consent.Opening{opens("port", "1", event.ForSession),
+			opens(event.OpenHost, "localhost", event.Once), opens(event.OpenPath, "gone", event.Once),
 			opens(event.OpenHost, "a.example", ""), opens(event.OpenHost, "a.example", event.ForWorkspace)} {
 			_, err := r.s.Opened().Open(r.Context(), bad)
 			is(t, err, eventlog.ErrInvalid)
@@ -153,7 +156,8 @@ func TestOpenedOnce(t *testing.T) {
 	play(t, func(r *rig, cfg *Config) {
 		cfg.Cage = c
 		once := func() {
-			if _, err := r.s.Opened().Open(r.Context(), opens(event.OpenHost, "a.example", event.Once)); err != nil {
+			if _, err := r.s.Opened().Open(r.Context(), opens(event.OpenHost, "a.example",
+				event.Once)); err != nil {
 				t.Error(err)
 			}
 			c.is(t, "a.example")
@@ -165,7 +169,12 @@ func TestOpenedOnce(t *testing.T) {
 				starts(h, "two")
 				once()
 				starts(h, "three")
-				report(h, event.TaskStarted{TaskID: "task", ToolCallID: "one", Kind: event.ShellTask, Title: "t"})
+				report(h, event.TaskStarted{
+					TaskID:     "task",
+					ToolCallID: "one",
+					Kind:       event.ShellTask,
+					Title:      "t",
+				})
 				ends(h, "one")
 				ends(h, "two")
 				c.is(t, "a.example")
@@ -200,7 +209,8 @@ func TestOpenedForTheWorkspace(t *testing.T) {
 		equal(t, "error", err, nil)
 		other, err := r.create(r.Context())
 		equal(t, "error", err, nil)
-		if list := other.Opened().List(); len(list) != 1 || list[0].ID != o.ID || list[0].What != "/home/notes" || list[0].Scope != event.ForWorkspace {
+		if list := other.Opened().List(); len(list) != 1 || list[0].ID != o.ID ||
+			list[0].What != "/home/notes" || list[0].Scope != event.ForWorkspace {
 			t.Errorf("%+v", list)
 		}
 		equal(t, "kept", kept.Opened(dir)[0], policy.Opening{Path: "/home/notes"})

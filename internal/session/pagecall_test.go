@@ -16,12 +16,21 @@ import (
 // paged is a toolset with a tool that a page calls.
 type paged struct{ agent.Toolset }
 
-func (p paged) PageTool(_ context.Context, server, name string, got func(json.RawMessage)) (agent.Tool, error) {
+func (p paged) PageTool(_ context.Context, server, name string,
+	got func(json.RawMessage)) (agent.Tool, error) {
 	if server != "docs" || name != "close" {
 		return nil, errors.New("there is no such tool")
 	}
-	ask := &agent.Permission{Kind: agent.KindMCP, Server: "docs", ToolName: "docs-close", Page: true, Action: "use a tool of its server", Resource: "close"}
-	return acts("docs-close", ask, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+	ask := &agent.Permission{
+		Kind:     agent.KindMCP,
+		Server:   "docs",
+		ToolName: "docs-close",
+		Page:     true,
+		Action:   "use a tool of its server",
+		Resource: "close",
+	}
+	return acts("docs-close", ask, func(context.Context, json.RawMessage,
+		agent.Progress) (agent.Result, error) {
 		got(json.RawMessage(`{"never":1}`))
 		return agent.Result{TextForModel: "Returned to the page of docs."}, nil
 	}), nil
@@ -65,16 +74,19 @@ func TestPageCall(t *testing.T) {
 				if ask.Page != "docs" || ask.Kind != event.KindMCP || ask.Sensitive {
 					t.Errorf("%s: asked %+v", name, ask)
 				}
-				if err := r.s.Decide(r.Context(), ask.RequestID, consent.Decision{Decision: c.answer}); err != nil {
+				if err := r.s.Decide(r.Context(), ask.RequestID,
+					consent.Decision{Decision: c.answer}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			err := <-done
-			if errors.Is(err, ErrPageCall) != c.fails || (err == nil) == c.fails || (string(got) == `{"never":1}`) == c.fails {
+			if errors.Is(err, ErrPageCall) != c.fails || (err == nil) == c.fails ||
+				(string(got) == `{"never":1}`) == c.fails {
 				t.Errorf("%s: %s, %v", name, got, err)
 			}
 			log, err := json.Marshal(r.mem.entries(r.s.ID()))
-			if err != nil || strings.Contains(string(log), "never") || !strings.Contains(string(log), `"by":"user"`) {
+			if err != nil || strings.Contains(string(log), "never") ||
+				!strings.Contains(string(log), `"by":"user"`) {
 				t.Errorf("%s: the log has %s, %v", name, log, err)
 			}
 			_, err = r.s.PageCall(r.Context(), "docs", "other", json.RawMessage(`{}`))

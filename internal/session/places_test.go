@@ -55,7 +55,8 @@ func TestPromptIsSentOnce(t *testing.T) {
 		next.wait("mine-3")
 		equal(t, "prompts in all", said(next), 3)
 		for _, id := range []string{"a b", strings.Repeat("x", 65), "é", "../x"} {
-			if _, err := s.Send(t.Context(), Message{ID: id, Content: "hello"}); !errors.Is(err, eventlog.ErrInvalid) {
+			if _, err := s.Send(t.Context(), Message{ID: id, Content: "hello"}); !errors.Is(err,
+				eventlog.ErrInvalid) {
 				t.Errorf("the id %q: %v", id, err)
 			}
 		}

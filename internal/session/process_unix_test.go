@@ -24,11 +24,19 @@ type program struct {
 }
 
 func (b *program) Open(_ context.Context, _ agent.Options, h agent.Host) (agent.Conn, error) {
-	child, err := proc.Start(proc.Command{Args: []string{"sleep", "1000"}, Env: os.Environ(), Grace: time.Millisecond})
+	child, err := proc.Start(proc.Command{
+		Args:  []string{"sleep", "1000"},
+		Env:   os.Environ(),
+		Grace: time.Millisecond,
+	})
 	if err != nil {
 		return nil, err
 	}
-	c := &programConn{scriptedConn: scriptedConn{&b.scripted, h}, child: child, over: make(chan struct{})}
+	c := &programConn{
+		scriptedConn: scriptedConn{&b.scripted, h},
+		child:        child,
+		over:         make(chan struct{}),
+	}
 	go func() {
 		defer close(c.over)
 		_, _ = child.Wait()
@@ -44,7 +52,12 @@ type programConn struct {
 }
 
 func (c *programConn) Prompt(ctx context.Context, p agent.Prompt) error {
-	go c.h.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Action: "run a command", Resource: p.Content})
+	go c.h.AskPermission(ctx, agent.Permission{
+		ToolName: "bash",
+		Kind:     agent.KindShell,
+		Action:   "run a command",
+		Resource: p.Content,
+	})
 	select {
 	case <-c.over:
 		return fmt.Errorf("%w: its process is gone", agent.ErrDied)
@@ -85,7 +98,9 @@ func TestFaultF2AgentKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := func(n int) func() bool {
-		return func() bool { return len(all[event.PermissionRequested](r)) == n && r.s.Summary().Pending == 1 }
+		return func() bool {
+			return len(all[event.PermissionRequested](r)) == n && r.s.Summary().Pending == 1
+		}
 	}
 	id := r.send("make")
 	pid := <-b.pids
@@ -101,7 +116,8 @@ func TestFaultF2AgentKilled(t *testing.T) {
 	equal(t, "decision", d[0].Decision, event.Deny)
 	equal(t, "by", d[0].By, event.DecidedByAbort)
 	equal(t, "type", all[event.SessionError](r)[0].ErrorType, "died")
-	is(t, r.s.Decide(t.Context(), d[0].RequestID, consent.Decision{Decision: event.Allow}), consent.ErrGone)
+	is(t, r.s.Decide(t.Context(), d[0].RequestID, consent.Decision{Decision: event.Allow}),
+		consent.ErrGone)
 	equal(t, "status", r.s.Summary().Status, event.Idle)
 
 	id = r.send("again")

@@ -17,9 +17,10 @@ import (
 
 // busy is a script with something of everything.
 func busy(r *rig) {
-	r.tools.tools = []agent.Tool{shows("show"), acts("run", asked(), func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
-		return agent.Result{TextForModel: "ran"}, nil
-	})}
+	r.tools.tools = []agent.Tool{shows("show"), acts("run", asked(),
+		func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+			return agent.Result{TextForModel: "ran"}, nil
+		})}
 	r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 		h.Report(ctx, event.AssistantTurnStart{TurnID: "x"})
 		h.Report(ctx, event.ToolExecutionStart{ToolCallID: "own" + p.MessageID, ToolName: "bash"})
@@ -42,7 +43,8 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 		last := r.send("two")
 		go r.s.Display(context.Background(), "show", nil)
 		for range 2 {
-			if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow}); err != nil {
+			if err := r.s.Decide(r.Context(), r.request(),
+				consent.Decision{Decision: event.Allow}); err != nil {
 				t.Error(err)
 			}
 			if err := r.s.Answer(r.Context(), r.request(), "because"); err != nil {
@@ -71,9 +73,11 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 			open := all[event.PermissionRequested](r)
 			for i, d := range all[event.PermissionCompleted](r) {
 				if d.By == event.DecidedByAbort {
-					is(t, s.Decide(t.Context(), open[i].RequestID, consent.Decision{Decision: event.Allow}), consent.ErrGone)
+					is(t, s.Decide(t.Context(), open[i].RequestID, consent.Decision{Decision: event.Allow}),
+						consent.ErrGone)
 				} else {
-					is(t, s.Decide(t.Context(), open[i].RequestID, consent.Decision{Decision: event.Allow}), consent.ErrAnswered)
+					is(t, s.Decide(t.Context(), open[i].RequestID, consent.Decision{Decision: event.Allow}),
+						consent.ErrAnswered)
 				}
 			}
 			equal(t, "next", r.ask("hello").Content, "You said hello")
@@ -118,7 +122,10 @@ func TestDraftsSurviveAKill(t *testing.T) {
 		equal(t, "drafts after the turn", len(r.mem.drafts[r.s.ID()]), 0)
 	})
 	equal(t, "drafts", len(mem.drafts[id]), 3)
-	mem.drafts[id] = append(mem.drafts[id], eventlog.Draft{MessageID: "m1", Content: "older than the log"})
+	mem.drafts[id] = append(mem.drafts[id], eventlog.Draft{
+		MessageID: "m1",
+		Content:   "older than the log",
+	})
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mem, func(r *rig, c *Config) { c.Drafts = mem })
 		s, err := r.load(t.Context(), id)
@@ -131,7 +138,8 @@ func TestDraftsSurviveAKill(t *testing.T) {
 		equal(t, "messages", got, "[{m1 a whole message [] false  map[]} {m2 half a  [] true  map[]}]")
 		equal(t, "reasoning", all[event.AssistantReasoning](r)[0].Content, "hm")
 		equal(t, "drafts", len(mem.drafts[id]), 0)
-		equal(t, "what the cut turn took", s.Summary().Usage, event.Usage{InputTokens: 70, OutputTokens: 3, Calls: 1})
+		equal(t, "what the cut turn took", s.Summary().Usage,
+			event.Usage{InputTokens: 70, OutputTokens: 3, Calls: 1})
 		r.stop()
 	})
 }
@@ -171,7 +179,10 @@ func TestShutdownWithoutALog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newMemory(), nil)
 		r.s, _ = r.create(t.Context())
-		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		r.send("one")
 		r.send("two")
 		synctest.Wait()

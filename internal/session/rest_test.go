@@ -51,7 +51,11 @@ func TestIdleConversationRests(t *testing.T) {
 		pass(5 * idle)
 		equal(t, "open while somebody looks", open(), true)
 		live.Close()
-		if err := r.backend.host.Report(r.Context(), event.TaskStarted{TaskID: "t", Kind: event.ShellTask, Title: "x"}); err != nil {
+		if err := r.backend.host.Report(r.Context(), event.TaskStarted{
+			TaskID: "t",
+			Kind:   event.ShellTask,
+			Title:  "x",
+		}); err != nil {
 			t.Fatal(err)
 		}
 		pass(5 * idle)
@@ -73,7 +77,8 @@ func TestIdleConversationRests(t *testing.T) {
 // works returns the events that open and end an agent's work, and the turns between them.
 func works(r *rig) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(r.types()), func(name string) bool {
-		return !slices.Contains([]string{"session.start", "session.resume", "session.shutdown", "turn.start", "turn.end"}, name)
+		return !slices.Contains([]string{"session.start", "session.resume", "session.shutdown",
+			"turn.start", "turn.end"}, name)
 	}), " ")
 }
 
@@ -83,7 +88,10 @@ func TestTheEndOfARestingConversationIsLogged(t *testing.T) {
 	resting(t, func(r *rig) {
 		r.ask("one")
 		used := func() {
-			if err := r.backend.host.Report(r.Context(), event.AssistantUsage{Model: "m", InputTokens: 7}); err != nil {
+			if err := r.backend.host.Report(r.Context(), event.AssistantUsage{
+				Model:       "m",
+				InputTokens: 7,
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -95,7 +103,8 @@ func TestTheEndOfARestingConversationIsLogged(t *testing.T) {
 		equal(t, "it is no activity", after.Open.Active, before.Open.Active)
 		equal(t, "its time", after.UpdatedAt, before.UpdatedAt)
 		r.ask("two")
-		equal(t, "after a prompt", works(r), "session.start turn.start turn.end session.shutdown session.resume turn.start turn.end")
+		equal(t, "after a prompt", works(r),
+			"session.start turn.start turn.end session.shutdown session.resume turn.start turn.end")
 		pass(3 * idle)
 		r.s.Close()
 		ends := all[event.SessionShutdown](r)
@@ -126,8 +135,9 @@ func TestTheEndOfAKilledAgentIsLogged(t *testing.T) {
 		equal(t, "the one", r.wait(dies).Outcome, event.Failed)
 		equal(t, "the next", r.wait(waits).Outcome, event.Completed)
 		r.s.Close()
-		equal(t, "the log", works(r), "session.start turn.start turn.end turn.start turn.end session.shutdown "+
-			"session.resume turn.start turn.end session.shutdown")
+		equal(t, "the log", works(r),
+			"session.start turn.start turn.end turn.start turn.end session.shutdown "+
+				"session.resume turn.start turn.end session.shutdown")
 	})
 }
 
@@ -152,6 +162,7 @@ func TestTheEndOfAConversationWaitsForTheLog(t *testing.T) {
 		equal(t, "while it fails", works(r), "session.start turn.start turn.end")
 		r.mem.broken(nil)
 		r.ask("two")
-		equal(t, "afterwards", works(r), "session.start turn.start turn.end session.shutdown session.resume turn.start turn.end")
+		equal(t, "afterwards", works(r),
+			"session.start turn.start turn.end session.shutdown session.resume turn.start turn.end")
 	})
 }

@@ -16,17 +16,27 @@ func TestResultOfACall(t *testing.T) {
 	long := strings.Repeat("a line of many\n", 50_000)
 	const cut = "a line of many\n… cut for the user"
 	ends := map[string]event.ToolExecutionComplete{
-		"long":   {Success: true, Result: &event.ToolResult{Content: long, DetailedContent: cut}},
-		"detail": {Success: true, Result: &event.ToolResult{Content: "3 lines", DetailedContent: "one\ntwo\nthree"}},
+		"long": {Success: true, Result: &event.ToolResult{Content: long, DetailedContent: cut}},
+		"detail": {Success: true, Result: &event.ToolResult{
+			Content:         "3 lines",
+			DetailedContent: "one\ntwo\nthree",
+		}},
 		"failed": {Error: &event.ToolError{Message: "exit status 2", Code: "failure"}},
 		"silent": {Success: true},
 	}
 	play(t, func(r *rig, _ *Config) {
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-			if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: p.Content, ToolName: "bash", Arguments: []byte(`{"command":"make"}`)}); err != nil {
+			if err := h.Report(ctx, event.ToolExecutionStart{
+				ToolCallID: p.Content,
+				ToolName:   "bash",
+				Arguments:  []byte(`{"command":"make"}`),
+			}); err != nil {
 				return err
 			}
-			if err := h.Report(ctx, event.ToolExecutionPartialResult{ToolCallID: p.Content, PartialOutput: "a part"}); err != nil {
+			if err := h.Report(ctx, event.ToolExecutionPartialResult{
+				ToolCallID:    p.Content,
+				PartialOutput: "a part",
+			}); err != nil {
 				return err
 			}
 			end := ends[p.Content]
@@ -34,7 +44,8 @@ func TestResultOfACall(t *testing.T) {
 			return h.Report(ctx, end)
 		}
 	}, func(r *rig) {
-		for prompt, want := range map[string]string{"long": long, "detail": "one\ntwo\nthree", "failed": "exit status 2", "silent": ""} {
+		for prompt, want := range map[string]string{"long": long, "detail": "one\ntwo\nthree",
+			"failed": "exit status 2", "silent": ""} {
 			from := r.s.Summary().LastSeq + 1
 			r.ask(prompt)
 			got, err := r.s.Result(r.Context(), prompt, from)
@@ -58,14 +69,29 @@ func TestResultOfACall(t *testing.T) {
 func TestResultOfASecret(t *testing.T) {
 	play(t, func(r *rig, _ *Config) {
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-			if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash", Arguments: []byte(`{"command":"cat keys"}`)}); err != nil {
+			if err := h.Report(ctx, event.ToolExecutionStart{
+				ToolCallID: "b",
+				ToolName:   "bash",
+				Arguments:  []byte(`{"command":"cat keys"}`),
+			}); err != nil {
 				return err
 			}
-			_, err := h.AskPermission(ctx, agent.Permission{ToolCallID: "b", ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "cat keys", Sensitive: true})
+			_, err := h.AskPermission(ctx, agent.Permission{
+				ToolCallID: "b",
+				ToolName:   "bash",
+				Kind:       agent.KindShell,
+				Action:     "run",
+				Resource:   "cat keys",
+				Sensitive:  true,
+			})
 			if err != nil {
 				return err
 			}
-			return h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true, Result: &event.ToolResult{Content: "k"}})
+			return h.Report(ctx, event.ToolExecutionComplete{
+				ToolCallID: "b",
+				Success:    true,
+				Result:     &event.ToolResult{Content: "k"},
+			})
 		}
 	}, func(r *rig) {
 		id := r.send("look")

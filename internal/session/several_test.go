@@ -16,9 +16,18 @@ import (
 
 // writing is an act that writes each of the files.
 func writing(names ...string) agent.Permission {
-	p := agent.Permission{ToolName: "edit", Kind: agent.KindWrite, Action: "write a file", Resource: names[0]}
+	p := agent.Permission{
+		ToolName: "edit",
+		Kind:     agent.KindWrite,
+		Action:   "write a file",
+		Resource: names[0],
+	}
 	for _, n := range names[1:] {
-		p.Also = append(p.Also, agent.Resource{Kind: agent.KindWrite, Action: "write a file", Resource: n})
+		p.Also = append(p.Also, agent.Resource{
+			Kind:     agent.KindWrite,
+			Action:   "write a file",
+			Resource: n,
+		})
 	}
 	return p
 }
@@ -31,7 +40,12 @@ func sensitive(p agent.Permission) agent.Permission {
 
 // copying is an act that reads one file and writes another.
 func copying(from, to string) agent.Permission {
-	p := agent.Permission{ToolName: "copy", Kind: agent.KindRead, Action: "copy a file", Resource: from}
+	p := agent.Permission{
+		ToolName: "copy",
+		Kind:     agent.KindRead,
+		Action:   "copy a file",
+		Resource: from,
+	}
 	p.Also = []agent.Resource{{Kind: agent.KindWrite, Action: "write the copy", Resource: to}}
 	return p
 }
@@ -39,8 +53,19 @@ func copying(from, to string) agent.Permission {
 // searching is an act that searches two folders.
 func searching(one, other string) agent.Permission {
 	in := func(folder string) *agent.Search { return &agent.Search{Pattern: "x", Path: folder} }
-	p := agent.Permission{ToolName: "grep", Kind: agent.KindRead, Action: "search", Resource: one, Search: in(one)}
-	p.Also = []agent.Resource{{Kind: agent.KindRead, Action: "search", Resource: other, Search: in(other)}}
+	p := agent.Permission{
+		ToolName: "grep",
+		Kind:     agent.KindRead,
+		Action:   "search",
+		Resource: one,
+		Search:   in(one),
+	}
+	p.Also = []agent.Resource{{
+		Kind:     agent.KindRead,
+		Action:   "search",
+		Resource: other,
+		Search:   in(other),
+	}}
 	return p
 }
 
@@ -57,31 +82,119 @@ func TestThreat53EveryPathIsJudged(t *testing.T) {
 		why   string
 		offer string
 	}{
-		"two inside":            {act: writing("a.txt", "b.txt"), offer: "edits of files inside this workspace"},
-		"two inside, allow":     {act: writing("a.txt", "b.txt"), mode: consent.ModeAllow, by: event.DecidedByMode},
-		"one outside":           {act: writing("a.txt", "../b.txt"), mode: consent.ModeAllow, why: "../b.txt: It leads outside the workspace, so you are asked each time."},
-		"the first outside":     {act: writing("../b.txt", "a.txt"), mode: consent.ModeAllow, why: "../b.txt: It leads outside the workspace, so you are asked each time."},
-		"both outside":          {act: writing("../b.txt", "../c.txt"), mode: consent.ModeAllow, why: "It leads outside the workspace, so you are asked each time."},
-		"two of three outside":  {act: writing("a.txt", "../b.txt", "../c.txt"), mode: consent.ModeAllow, why: "../b.txt and 1 more: It leads outside the workspace, so you are asked each time."},
-		"one sensitive":         {act: writing("a.txt", ".env"), mode: consent.ModeAllow, why: ".env: It may hold keys or passwords, so you are always asked."},
-		"one sensitive, a rule": {act: writing("docs/a.md", "docs/.env"), why: "docs/.env: It may hold keys or passwords, so you are always asked."},
-		"one of a rule, keys":   {act: writing("a.txt", "docs/.env"), why: "docs/.env: It may hold keys or passwords, so you are always asked."},
-		"the second outside":    {act: writing("a.txt", "../b.txt", "c.txt"), why: "../b.txt: It leads outside the workspace, so you are asked each time."},
-		"said to be sensitive":  {act: sensitive(writing("a.txt", "b.txt")), mode: consent.ModeAllow, given: "a.txt b.txt", why: "It may hold keys or passwords, so you are always asked."},
-		"one denied":            {act: writing("a.txt", "no/b.txt"), mode: consent.ModeAllow, by: event.DecidedByRule},
-		"one to be asked":       {act: writing("a.txt", "ask/b.txt"), mode: consent.ModeAllow, why: "ask/b.txt: Rule 3 of the user's configuration says ask.", offer: "edits of files inside this workspace"},
-		"all by a rule":         {act: writing("docs/a.md", "docs/b.md"), by: event.DecidedByRule},
-		"one by a rule":         {act: writing("docs/a.md", "a.txt"), offer: "edits of `a.txt`; edits of files inside this workspace"},
-		"one by a rule, allow":  {act: writing("docs/a.md", "a.txt"), mode: consent.ModeAllow, by: event.DecidedByMode},
-		"one granted":           {act: writing("a.txt", "b.txt"), given: "a.txt", offer: "edits of files inside this workspace"},
-		"each granted":          {act: writing("a.txt", "b.txt"), given: "a.txt b.txt", by: event.DecidedByGrant},
-		"granted and a rule":    {act: writing("docs/a.md", "a.txt"), given: "a.txt", by: event.DecidedByGrant},
-		"granted and outside":   {act: writing("a.txt", "../b.txt"), given: "a.txt", why: "../b.txt: It leads outside the workspace, so you are asked each time."},
-		"a copy":                {act: copying("a.txt", "b.txt"), offer: "edits of `b.txt`; edits of files inside this workspace"},
-		"a copy of keys":        {act: copying(".env", "b.txt"), mode: consent.ModeAllow, why: ".env: It may hold keys or passwords, so you are always asked."},
-		"a copy from outside":   {act: copying("../x", "b.txt"), given: "b.txt", why: "../x: It leads outside the workspace, so you are asked each time."},
-		"a search of secrets":   {act: searching("plain", "holds"), mode: consent.ModeAllow, why: "holds: It can show holds/.env, which may hold keys or passwords."},
-		"a search":              {act: searching("plain", "plain/sub"), by: event.DecidedByRule},
+		"two inside": {
+			act:   writing("a.txt", "b.txt"),
+			offer: "edits of files inside this workspace",
+		},
+		"two inside, allow": {
+			act:  writing("a.txt", "b.txt"),
+			mode: consent.ModeAllow,
+			by:   event.DecidedByMode,
+		},
+		"one outside": {
+			act:  writing("a.txt", "../b.txt"),
+			mode: consent.ModeAllow,
+			why:  "../b.txt: It leads outside the workspace, so you are asked each time.",
+		},
+		"the first outside": {
+			act:  writing("../b.txt", "a.txt"),
+			mode: consent.ModeAllow,
+			why:  "../b.txt: It leads outside the workspace, so you are asked each time.",
+		},
+		"both outside": {
+			act:  writing("../b.txt", "../c.txt"),
+			mode: consent.ModeAllow,
+			why:  "It leads outside the workspace, so you are asked each time.",
+		},
+		"two of three outside": {
+			act:  writing("a.txt", "../b.txt", "../c.txt"),
+			mode: consent.ModeAllow,
+			why:  "../b.txt and 1 more: It leads outside the workspace, so you are asked each time.",
+		},
+		"one sensitive": {
+			act:  writing("a.txt", ".env"),
+			mode: consent.ModeAllow,
+			why:  ".env: It may hold keys or passwords, so you are always asked.",
+		},
+		"one sensitive, a rule": {
+			act: writing("docs/a.md", "docs/.env"),
+			why: "docs/.env: It may hold keys or passwords, so you are always asked.",
+		},
+		"one of a rule, keys": {
+			act: writing("a.txt", "docs/.env"),
+			why: "docs/.env: It may hold keys or passwords, so you are always asked.",
+		},
+		"the second outside": {
+			act: writing("a.txt", "../b.txt", "c.txt"),
+			why: "../b.txt: It leads outside the workspace, so you are asked each time.",
+		},
+		"said to be sensitive": {
+			act:   sensitive(writing("a.txt", "b.txt")),
+			mode:  consent.ModeAllow,
+			given: "a.txt b.txt",
+			why:   "It may hold keys or passwords, so you are always asked.",
+		},
+		"one denied": {
+			act:  writing("a.txt", "no/b.txt"),
+			mode: consent.ModeAllow,
+			by:   event.DecidedByRule,
+		},
+		"one to be asked": {
+			act:   writing("a.txt", "ask/b.txt"),
+			mode:  consent.ModeAllow,
+			why:   "ask/b.txt: Rule 3 of the user's configuration says ask.",
+			offer: "edits of files inside this workspace",
+		},
+		"all by a rule": {act: writing("docs/a.md", "docs/b.md"), by: event.DecidedByRule},
+		"one by a rule": {
+			act:   writing("docs/a.md", "a.txt"),
+			offer: "edits of `a.txt`; edits of files inside this workspace",
+		},
+		"one by a rule, allow": {
+			act:  writing("docs/a.md", "a.txt"),
+			mode: consent.ModeAllow,
+			by:   event.DecidedByMode,
+		},
+		"one granted": {
+			act:   writing("a.txt", "b.txt"),
+			given: "a.txt",
+			offer: "edits of files inside this workspace",
+		},
+		"each granted": {
+			act:   writing("a.txt", "b.txt"),
+			given: "a.txt b.txt",
+			by:    event.DecidedByGrant,
+		},
+		"granted and a rule": {
+			act:   writing("docs/a.md", "a.txt"),
+			given: "a.txt",
+			by:    event.DecidedByGrant,
+		},
+		"granted and outside": {
+			act:   writing("a.txt", "../b.txt"),
+			given: "a.txt",
+			why:   "../b.txt: It leads outside the workspace, so you are asked each time.",
+		},
+		"a copy": {
+			act:   copying("a.txt", "b.txt"),
+			offer: "edits of `b.txt`; edits of files inside this workspace",
+		},
+		"a copy of keys": {
+			act:  copying(".env", "b.txt"),
+			mode: consent.ModeAllow,
+			why:  ".env: It may hold keys or passwords, so you are always asked.",
+		},
+		"a copy from outside": {
+			act:   copying("../x", "b.txt"),
+			given: "b.txt",
+			why:   "../x: It leads outside the workspace, so you are asked each time.",
+		},
+		"a search of secrets": {
+			act:  searching("plain", "holds"),
+			mode: consent.ModeAllow,
+			why:  "holds: It can show holds/.env, which may hold keys or passwords.",
+		},
+		"a search": {act: searching("plain", "plain/sub"), by: event.DecidedByRule},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := &heap{held: map[string]event.Grant{}}
@@ -93,16 +206,22 @@ func TestThreat53EveryPathIsJudged(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := os.WriteFile(filepath.Join(cfg.Workspace, "holds", ".env"), []byte("x"), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(cfg.Workspace, "holds", ".env"), []byte("x"),
+					0o600); err != nil {
 					t.Fatal(err)
 				}
-				p := policy.New(policy.Config{Workspace: cfg.Workspace, Reading: true, Rules: []policy.Rule{deny, docs, ask}})
+				p := policy.New(policy.Config{
+					Workspace: cfg.Workspace,
+					Reading:   true,
+					Rules:     []policy.Rule{deny, docs, ask},
+				})
 				for _, f := range strings.Fields(c.given) {
 					g := p.Grants(agent.Permission{Kind: agent.KindWrite, Resource: f})[0]
 					kept.held[g.ID] = g
 				}
 				cfg.Policy, cfg.Kept, cfg.Permissions = p, kept, c.mode
-				cfg.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+				cfg.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict,
+					error) {
 					if h.Event == consent.PermissionRequested {
 						told = h.Arguments
 					}
@@ -178,7 +297,8 @@ func TestThreat78AnyOfSeveralSwapped(t *testing.T) {
 func TestDigestCoversEveryResource(t *testing.T) {
 	digests := map[string]bool{}
 	for _, given := range []string{"", "of the agent"} {
-		for _, act := range []agent.Permission{writing("a.txt"), writing("a.txt", "b.txt"), writing("a.txt", "c.txt"), copying("a.txt", "b.txt")} {
+		for _, act := range []agent.Permission{writing("a.txt"), writing("a.txt", "b.txt"),
+			writing("a.txt", "c.txt"), copying("a.txt", "b.txt")} {
 			play(t, func(r *rig, c *Config) {
 				c.Permissions = consent.ModeAllow
 				act.Digest = given

@@ -60,8 +60,17 @@ func TestSnapshotsOfATurn(t *testing.T) {
 		return err
 	}
 	edits := func(ctx context.Context, h agent.Host) error {
-		return errors.Join(h.Report(ctx, event.ToolExecutionStart{ToolCallID: "c2", ToolName: "edit", Arguments: []byte(`{}`), By: event.ByAgent}),
-			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "c2", Success: true, Result: &event.ToolResult{Content: "done"}}))
+		return errors.Join(h.Report(ctx, event.ToolExecutionStart{
+			ToolCallID: "c2",
+			ToolName:   "edit",
+			Arguments:  []byte(`{}`),
+			By:         event.ByAgent,
+		}),
+			h.Report(ctx, event.ToolExecutionComplete{
+				ToolCallID: "c2",
+				Success:    true,
+				Result:     &event.ToolResult{Content: "done"},
+			}))
 	}
 	for name, c := range map[string]struct {
 		snapshots *kept
@@ -71,15 +80,39 @@ func TestSnapshotsOfATurn(t *testing.T) {
 		unkept    event.NoSnapshot
 		kept      bool
 	}{
-		"acts":           {work: runs, want: "warm before run after", kept: true},
-		"acts, no model": {work: runs, counting: agent.CountsNothing, want: "warm before run after", kept: true},
-		"only says":      {work: func(ctx context.Context, h agent.Host) error { return say(ctx, h, "m", "hello") }, want: "warm before"},
-		"only says, no model": {work: func(ctx context.Context, h agent.Host) error { return say(ctx, h, "m", "hello") },
+		"acts": {work: runs, want: "warm before run after", kept: true},
+		"acts, no model": {
+			work:     runs,
+			counting: agent.CountsNothing,
+			want:     "warm before run after",
+			kept:     true,
+		},
+		"only says": {work: func(ctx context.Context, h agent.Host) error {
+			return say(ctx, h, "m", "hello")
+		}, want: "warm before"},
+		"only says, no model": {work: func(ctx context.Context, h agent.Host) error {
+			return say(ctx, h, "m", "hello")
+		},
 			counting: agent.CountsNothing, want: "warm"},
-		"too slow":                               {snapshots: &kept{never: true}, work: runs, want: "warm no before run", unkept: event.SnapshotLate},
-		"too slow for a tool of the agent's own": {snapshots: &kept{never: true}, work: edits, want: "warm no before", unkept: event.SnapshotLate},
-		"no git":                                 {snapshots: &kept{err: files.ErrNoGit}, work: runs, want: "warm before run", unkept: event.SnapshotNoGit},
-		"a tool of the agent's own":              {work: edits, want: "warm before after", kept: true},
+		"too slow": {
+			snapshots: &kept{never: true},
+			work:      runs,
+			want:      "warm no before run",
+			unkept:    event.SnapshotLate,
+		},
+		"too slow for a tool of the agent's own": {
+			snapshots: &kept{never: true},
+			work:      edits,
+			want:      "warm no before",
+			unkept:    event.SnapshotLate,
+		},
+		"no git": {
+			snapshots: &kept{err: files.ErrNoGit},
+			work:      runs,
+			want:      "warm before run",
+			unkept:    event.SnapshotNoGit,
+		},
+		"a tool of the agent's own": {work: edits, want: "warm before after", kept: true},
 		"asks": {work: func(ctx context.Context, h agent.Host) error {
 			_, err := h.AskPermission(ctx, *asked())
 			return err
@@ -92,11 +125,14 @@ func TestSnapshotsOfATurn(t *testing.T) {
 			play(t, func(r *rig, conf *Config) {
 				conf.Snapshots, conf.Permissions = c.snapshots, consent.ModeAllow
 				r.backend.info.Counting = c.counting
-				r.tools.tools = []agent.Tool{acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-					c.snapshots.note("run")
-					return agent.Result{Type: agent.Success}, nil
-				})}
-				r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error { return c.work(ctx, h) }
+				r.tools.tools = []agent.Tool{acts("run", asked(),
+					func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+						c.snapshots.note("run")
+						return agent.Result{Type: agent.Success}, nil
+					})}
+				r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+					return c.work(ctx, h)
+				}
 			}, func(r *rig) {
 				began := time.Now()
 				r.ask("do it")

@@ -15,11 +15,12 @@ import (
 // Stop ends a turn that waits for the log, at once; the log hears of it later.
 func TestStopWhileTheLogRefuses(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
-		r.tools.tools = []agent.Tool{acts("run", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
-			r.mem.broken(errDisk)
-			<-ctx.Done()
-			return agent.Result{}, ctx.Err()
-		})}
+		r.tools.tools = []agent.Tool{acts("run", nil,
+			func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+				r.mem.broken(errDisk)
+				<-ctx.Done()
+				return agent.Result{}, ctx.Err()
+			})}
 	}, func(r *rig) {
 		ended := make(chan time.Time, 1)
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
@@ -41,12 +42,14 @@ func TestStopWhileTheLogRefuses(t *testing.T) {
 			t.Errorf("the agent went on for %v", d)
 		}
 		time.Sleep(time.Hour)
-		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start user.message")
+		equal(t, "log", r.types(),
+			"session.start user.message session.title_changed turn.start tool.execution_start user.message")
 		r.mem.broken(nil)
 		equal(t, "outcome", r.wait(id).Outcome, event.Aborted)
 		equal(t, "queued", len(r.s.queue), 1)
-		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start user.message "+
-			"abort tool.execution_complete turn.end")
+		equal(t, "log", r.types(),
+			"session.start user.message session.title_changed turn.start tool.execution_start user.message "+
+				"abort tool.execution_complete turn.end")
 	})
 }
 
@@ -72,7 +75,8 @@ func TestSlowLog(t *testing.T) {
 		synctest.Wait()
 		live := r.s.Subscribe()
 		defer live.Close()
-		go r.backend.host.Report(context.Background(), event.AssistantMessageDelta{MessageID: "m2", DeltaContent: "behind"})
+		go r.backend.host.Report(context.Background(),
+			event.AssistantMessageDelta{MessageID: "m2", DeltaContent: "behind"})
 		began := time.Now()
 		snap, err := r.s.Join(r.Context())
 		if err != nil || len(snap.InFlight) != 1 {
@@ -90,7 +94,8 @@ func TestSlowLog(t *testing.T) {
 		}
 		equal(t, "seen before it is durable", typesOf(drain(r, live)), "")
 		equal(t, "outcome", r.wait(id).Outcome, event.Aborted)
-		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start assistant.message abort turn.end")
+		equal(t, "log", r.types(),
+			"session.start user.message session.title_changed turn.start assistant.message abort turn.end")
 		equal(t, "partial", all[event.AssistantMessage](r)[0].Partial, false)
 		r.mem.slowly(0)
 		r.ask("again")
@@ -134,10 +139,11 @@ func TestLookingGoesOnWithoutTheLog(t *testing.T) {
 	secret.Sensitive = true
 	ran := 0
 	play(t, func(r *rig, c *Config) {
-		r.tools.tools = []agent.Tool{shows("show"), acts("secret", secret, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-			ran++
-			return agent.Result{}, nil
-		})}
+		r.tools.tools = []agent.Tool{shows("show"), acts("secret", secret,
+			func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				ran++
+				return agent.Result{}, nil
+			})}
 	}, func(r *rig) {
 		r.mem.broken(errDisk)
 		res, err := r.s.Display(r.Context(), "show", nil)

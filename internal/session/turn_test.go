@@ -20,7 +20,11 @@ func TestATurn(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
 		r.tools.tools = []agent.Tool{shows("show")}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-			res, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "show", Arguments: []byte(`{"path":"go.mod"}`)})
+			res, err := h.CallTool(ctx, agent.ToolCall{
+				ID:        "c1",
+				Name:      "show",
+				Arguments: []byte(`{"path":"go.mod"}`),
+			})
 			if err != nil {
 				return err
 			}
@@ -34,7 +38,9 @@ func TestATurn(t *testing.T) {
 		equal(t, "content", res.Content, "I was told: Displayed go.mod to user (50 lines)")
 		equal(t, "outputs", fmt.Sprint(res.Outputs), "[{out_c1 c1 file}]")
 		equal(t, "outcome", res.Outcome, event.Completed)
-		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start tool.execution_complete assistant.message turn.end")
+		equal(t, "log", r.types(),
+			"session.start user.message session.title_changed turn.start tool.execution_start "+
+				"tool.execution_complete assistant.message turn.end")
 		sum := r.s.Summary()
 		equal(t, "title", sum.Title, "show me go.mod")
 		equal(t, "status", sum.Status, event.Idle)
@@ -61,10 +67,12 @@ func TestPromptsAreRefused(t *testing.T) {
 			{Message{Content: strings.Repeat("x", MaxPrompt+1)}, ErrTooLong},
 			{Message{Content: "\xff"}, eventlog.ErrInvalid},
 			{Message{Content: "a", Mode: "shout"}, eventlog.ErrInvalid},
-			{Message{Content: "a", Attachments: []event.Attachment{{ID: "a", Path: "b"}}}, eventlog.ErrInvalid},
+			{Message{Content: "a", Attachments: []event.Attachment{{ID: "a", Path: "b"}}},
+				eventlog.ErrInvalid},
 			{Message{Content: "a", Attachments: []event.Attachment{{ID: "a"}}}, eventlog.ErrNotFound},
 			{Message{Content: "a", Attachments: []event.Attachment{{Path: "../x"}}}, eventlog.ErrInvalid},
-			{Message{Content: "a", Attachments: []event.Attachment{{Path: "missing"}}}, eventlog.ErrNotFound},
+			{Message{Content: "a", Attachments: []event.Attachment{{Path: "missing"}}},
+				eventlog.ErrNotFound},
 		} {
 			_, err := r.s.Send(r.Context(), c.msg)
 			is(t, err, c.want)
@@ -101,7 +109,10 @@ func TestQueueKeepsOrder(t *testing.T) {
 
 func TestQueueIsBounded(t *testing.T) {
 	play(t, nil, func(r *rig) {
-		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		for range MaxQueue + 1 {
 			r.send("x")
 		}
@@ -167,8 +178,14 @@ func TestSteerFallsBackToTheQueue(t *testing.T) {
 // A turn that is stopped while an agent thinks about a steer loses no message.
 func TestStopDuringSteer(t *testing.T) {
 	play(t, nil, func(r *rig) {
-		r.backend.steer = func(ctx context.Context, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }
-		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }
+		r.backend.steer = func(ctx context.Context, p agent.Prompt) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		r.send("one")
 		synctest.Wait()
 		second, err := r.s.Send(r.Context(), Message{Content: "two", Mode: SendSteer})
@@ -186,19 +203,33 @@ func TestStopDuringSteer(t *testing.T) {
 func TestAbortClosesEverything(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
 		r.tools.tools = []agent.Tool{
-			acts("wait", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+			acts("wait", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result,
+				error) {
 				<-ctx.Done()
-				return agent.Result{TextForModel: "Command stopped", Type: agent.Failed, Kind: event.KindAborted, Telemetry: &agent.Telemetry{OutputID: "out_1", OutputType: "terminal"}}, nil
+				return agent.Result{
+					TextForModel: "Command stopped",
+					Type:         agent.Failed,
+					Kind:         event.KindAborted,
+					Telemetry:    &agent.Telemetry{OutputID: "out_1", OutputType: "terminal"},
+				}, nil
 			}),
 		}
 	}, func(r *rig) {
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			_ = stream(ctx, h, "m1", "half a sen")
 			_ = h.Report(ctx, event.AssistantReasoningDelta{ReasoningID: "r1", DeltaContent: "hm"})
-			_ = h.Report(ctx, event.ToolExecutionStart{ToolCallID: "own", ToolName: "bash", Arguments: []byte(`{}`)})
+			_ = h.Report(ctx, event.ToolExecutionStart{
+				ToolCallID: "own",
+				ToolName:   "bash",
+				Arguments:  []byte(`{}`),
+			})
 			go h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "wait"})
 			go h.AskUser(ctx, agent.Question{Question: "Why?"})
-			_, err := h.AskPermission(ctx, agent.Permission{ToolCallID: "own", ToolName: "bash", Kind: agent.KindShell})
+			_, err := h.AskPermission(ctx, agent.Permission{
+				ToolCallID: "own",
+				ToolName:   "bash",
+				Kind:       agent.KindShell,
+			})
 			if err != nil {
 				return err
 			}
@@ -242,7 +273,10 @@ func TestAbortLeavesAStubbornAgentBehind(t *testing.T) {
 		var late error
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			<-release
-			late = h.Report(context.Background(), event.AssistantMessage{MessageID: "late", Content: "too late"})
+			late = h.Report(context.Background(), event.AssistantMessage{
+				MessageID: "late",
+				Content:   "too late",
+			})
 			return nil
 		}
 		id := r.send("go")
@@ -277,9 +311,15 @@ func TestFaultsStayInTheirTurn(t *testing.T) {
 		"died": {prompt: func(context.Context, agent.Host, agent.Prompt) error {
 			return fmt.Errorf("exit status 9: %w", agent.ErrDied)
 		}, errorType: "died", reopened: true},
-		"error":       {prompt: func(context.Context, agent.Host, agent.Prompt) error { return errors.New("the model is overloaded") }, errorType: "backend"},
-		"not found":   {open: func(agent.Options) error { return fmt.Errorf("%w: copilot is not installed", agent.ErrUnavailable) }, errorType: "unavailable", reopened: true},
-		"panic opens": {open: func(agent.Options) error { panic("x") }, errorType: "panic", reopened: true},
+		"error": {prompt: func(context.Context, agent.Host, agent.Prompt) error {
+			return errors.New("the model is overloaded")
+		}, errorType: "backend"},
+		"not found": {open: func(agent.Options) error {
+			return fmt.Errorf("%w: copilot is not installed", agent.ErrUnavailable)
+		}, errorType: "unavailable", reopened: true},
+		"panic opens": {open: func(agent.Options) error {
+			panic("x")
+		}, errorType: "panic", reopened: true},
 		"told already": {prompt: func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
 			h.Report(ctx, event.SessionError{Message: "quota", ErrorType: "quota"})
 			return errors.New("quota")

@@ -21,7 +21,8 @@ func (uploaded) Get(_, id string) (string, []byte, error) {
 // What was uploaded without a name has one for the agent, and keeps its own if it has one.
 func TestUploadsHaveNames(t *testing.T) {
 	r := session.Config{Workspace: t.TempDir(), Attachments: uploaded{}}
-	got, err := r.Resolve(t.Context(), "s", []event.Attachment{{ID: "text"}, {ID: "dot"}, {ID: "text", Name: "notes.md"}})
+	got, err := r.Resolve(t.Context(), "s", []event.Attachment{{ID: "text"}, {ID: "dot"},
+		{ID: "text", Name: "notes.md"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,8 @@ func TestUploadsHaveNames(t *testing.T) {
 	for _, a := range got {
 		names = append(names, a.Name)
 	}
-	if want := []string{"attachment-1.txt", "attachment-2.png", "notes.md"}; !slices.Equal(names, want) {
+	if want := []string{"attachment-1.txt", "attachment-2.png", "notes.md"}; !slices.Equal(names,
+		want) {
 		t.Errorf("they are called %q, want %q", names, want)
 	}
 }

@@ -60,7 +60,10 @@ func TestWhatWaitsOutlivesAStopAndTheProcess(t *testing.T) {
 	var id eventlog.ID
 	play(t, nil, func(r *rig) {
 		mem, id = r.mem, r.s.ID()
-		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		first := r.send("one")
 		synctest.Wait()
 		a, b := r.send("a"), r.send("b")

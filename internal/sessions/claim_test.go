@@ -58,7 +58,8 @@ type late struct {
 	said chan struct{}
 }
 
-func (d *late) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (d *late) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	err := d.disk.Append(ctx, id, entries, s)
 	<-d.said
 	return err
@@ -78,7 +79,9 @@ func TestASessionHasOneValue(t *testing.T) {
 			}
 			got <- s
 		}
-		go find(func() (*session.Session, error) { return r.m.Create(context.Background(), sessions.Options{}) })
+		go find(func() (*session.Session, error) {
+			return r.m.Create(context.Background(), sessions.Options{})
+		})
 		synctest.Wait()
 		list, err := r.m.List(t.Context(), sessions.Query{})
 		if err != nil || len(list.Sessions) != 1 {

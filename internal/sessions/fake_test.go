@@ -47,7 +47,8 @@ func (d *disk) failure() error {
 	return d.fail
 }
 
-func (d *disk) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (d *disk) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
@@ -188,8 +189,13 @@ func folder(t *testing.T) *files.Workspaces {
 func newRig(t *testing.T, d *disk, change func(*rig, *sessions.Config)) *rig {
 	t.Helper()
 	r := &rig{T: t, disk: d, backend: &scripted{}}
-	c := sessions.Config{Log: d, Catalog: d, Backends: []agent.Backend{r.backend}, Workspaces: folder(t),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	c := sessions.Config{
+		Log:        d,
+		Catalog:    d,
+		Backends:   []agent.Backend{r.backend},
+		Workspaces: folder(t),
+		Logger:     slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
 	if change != nil {
 		change(r, &c)
 	}

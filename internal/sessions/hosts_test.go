@@ -32,8 +32,8 @@ func (g *gate) OpenHost(string) (func() error, error) {
 	return func() error { g.open.Add(-1); return nil }, nil
 }
 
-// A host is asked about in all sessions of a workspace with a call that runs. What one of them allows
-// once is open until the calls of all of them have ended.
+// A host is asked about in all sessions of a workspace with a call that runs. What one of them
+// allows once is open until the calls of all of them have ended.
 func TestHostAllowedOnceInOneOfTwo(t *testing.T) {
 	g := &gate{}
 	var release chan struct{}
@@ -48,14 +48,21 @@ func TestHostAllowedOnceInOneOfTwo(t *testing.T) {
 			r.send(s)
 			synctest.Wait()
 			hosts = append(hosts, r.backend.host)
-			r.report(hosts[len(hosts)-1], event.ToolExecutionStart{ToolCallID: "c", ToolName: "bash", By: event.ByAgent})
+			r.report(hosts[len(hosts)-1], event.ToolExecutionStart{
+				ToolCallID: "c",
+				ToolName:   "bash",
+				By:         event.ByAgent,
+			})
 		}
 		allowed := make(chan bool)
 		go func() { allowed <- r.m.AskHost(r.Context(), r.s.Summary().Workspace, "a.example", "") }()
 		synctest.Wait()
 		r.asked(both[0])
 		asked := r.asked(both[1])
-		if err := both[1].Decide(r.Context(), asked, consent.Decision{Decision: event.Allow, Scope: event.Once}); err != nil {
+		if err := both[1].Decide(r.Context(), asked, consent.Decision{
+			Decision: event.Allow,
+			Scope:    event.Once,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "allowed", <-allowed, true)

@@ -29,7 +29,8 @@ func TestInstructionsAreToldOnce(t *testing.T) {
 		files []string
 		seen  bool
 	}{
-		{b.files, false}, {b.files, true}, {nil, false}, {b.files, true}, {[]string{"/w/AGENTS.md", "/w/CLAUDE.md"}, false},
+		{b.files, false}, {b.files, true}, {nil, false}, {b.files, true},
+		{[]string{"/w/AGENTS.md", "/w/CLAUDE.md"}, false},
 	} {
 		b.files = c.files
 		s, err := r.m.Create(t.Context(), sessions.Options{})
@@ -38,7 +39,8 @@ func TestInstructionsAreToldOnce(t *testing.T) {
 		}
 		got := r.disk.entries(t, s.ID())[0].Event.Data.(event.SessionStart)
 		if !slices.Equal(got.Instructions, c.files) || got.InstructionsSeen != c.seen {
-			t.Errorf("session %d: %q, told before: %v; want %q, %v", i+1, got.Instructions, got.InstructionsSeen, c.files, c.seen)
+			t.Errorf("session %d: %q, told before: %v; want %q, %v", i+1, got.Instructions,
+				got.InstructionsSeen, c.files, c.seen)
 		}
 	}
 }

@@ -19,7 +19,12 @@ import (
 
 func TestConfigIsChecked(t *testing.T) {
 	mem := newDisk()
-	good := sessions.Config{Log: mem, Catalog: mem, Backends: []agent.Backend{&scripted{}}, Workspaces: folder(t)}
+	good := sessions.Config{
+		Log:        mem,
+		Catalog:    mem,
+		Backends:   []agent.Backend{&scripted{}},
+		Workspaces: folder(t),
+	}
 	if _, err := sessions.New(good); err != nil {
 		t.Error(err)
 	}
@@ -44,7 +49,11 @@ func TestCreate(t *testing.T) {
 		is(t, err, eventlog.ErrInvalid)
 		_, err = r.m.Create(r.Context(), sessions.Options{Title: strings.Repeat("x", 201)})
 		is(t, err, eventlog.ErrInvalid)
-		s, err := r.m.Create(r.Context(), sessions.Options{Backend: "scripted", Model: "a", Title: "  My\n\u202esession\u2066 "})
+		s, err := r.m.Create(r.Context(), sessions.Options{
+			Backend: "scripted",
+			Model:   "a",
+			Title:   "  My\n\u202esession\u2066 ",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +83,8 @@ func TestUpdate(t *testing.T) {
 		yes, title, model, blank := true, "\u202dBetter\x1b", "a", " \u200f"
 		_, err := r.m.Update(r.Context(), r.s.ID(), sessions.Patch{Title: &blank})
 		is(t, err, eventlog.ErrInvalid)
-		sum, err := r.m.Update(r.Context(), r.s.ID(), sessions.Patch{Title: &title, Model: &model, Pinned: &yes})
+		sum, err := r.m.Update(r.Context(), r.s.ID(),
+			sessions.Patch{Title: &title, Model: &model, Pinned: &yes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,12 +96,14 @@ func TestUpdate(t *testing.T) {
 		equal(t, "title", r.s.Summary().Title, "Better")
 		equal(t, "pinned", r.s.Summary().Pinned, true)
 		model, title = "b", "Best"
-		if _, err := r.m.Update(r.Context(), r.s.ID(), sessions.Patch{Title: &title, Model: &model}); err != nil {
+		if _, err := r.m.Update(r.Context(), r.s.ID(),
+			sessions.Patch{Title: &title, Model: &model}); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "models told", strings.Join(r.backend.models, " "), "b")
 		equal(t, "titles told", strings.Join(r.backend.titles, " "), "Best")
-		if err := r.backend.host.Report(r.Context(), event.SessionTitleChanged{Title: "The agent's"}); err != nil {
+		if err := r.backend.host.Report(r.Context(),
+			event.SessionTitleChanged{Title: "The agent's"}); err != nil {
 			t.Error(err)
 		}
 		equal(t, "the user's title stays", r.s.Summary().Title, "Best")
@@ -168,7 +180,8 @@ func (d *dropped) Put(string, string, []byte) (id string, err error) { return ""
 func (d *dropped) Get(string, string) (mediaType string, data []byte, err error) {
 	return "", nil, errDisk
 }
-func (d *dropped) Read(context.Context, eventlog.ID, string, string, string) (agent.Attachment, error) {
+func (d *dropped) Read(context.Context, eventlog.ID, string, string,
+	string) (agent.Attachment, error) {
 	return agent.Attachment{}, errDisk
 }
 
@@ -264,7 +277,8 @@ func TestBackendsAndModels(t *testing.T) {
 		r.backend.info = agent.Info{Available: true, Version: "1", Intercept: agent.InterceptAll}
 	}, func(r *rig) {
 		got := r.m.Backends(r.Context())
-		if len(got) != 1 || !reflect.DeepEqual(got[0], sessions.BackendInfo{Info: r.backend.info, Name: "scripted", Default: true}) {
+		if len(got) != 1 || !reflect.DeepEqual(got[0],
+			sessions.BackendInfo{Info: r.backend.info, Name: "scripted", Default: true}) {
 			t.Errorf("%+v", got)
 		}
 		models, err := r.m.Models(r.Context(), "")

@@ -89,7 +89,8 @@ func (r *replica) List(ctx context.Context, q sessions.Query) (sessions.Page, er
 	return page, err
 }
 
-func (r *replica) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (r *replica) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	r.all.mu.Lock()
 	if r.all.owner[id] == nil {
 		r.all.owner[id] = r
@@ -119,8 +120,8 @@ func (r *replica) fenced() error {
 	return nil
 }
 
-// A replica that drains hands over what rests at once, and what runs when it has ended by itself; where
-// there is no other it waits only. Nothing is interrupted.
+// A replica that drains hands over what rests at once, and what runs when it has ended by itself;
+// where there is no other it waits only. Nothing is interrupted.
 func TestDrain(t *testing.T) {
 	for _, others := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -168,7 +169,8 @@ func TestDrain(t *testing.T) {
 				t.Errorf("when the turn has ended: %v", err)
 			}
 			// What it took from here on would be interrupted.
-			if _, err := first.m.Create(t.Context(), sessions.Options{}); (others > 0) != errors.Is(err, eventlog.ErrClosed) {
+			if _, err := first.m.Create(t.Context(), sessions.Options{}); (others > 0) != errors.Is(err,
+				eventlog.ErrClosed) {
 				t.Errorf("with %d others a session that is made after that: %v", others, err)
 			}
 			if err := errors.Join(first.stop(), second.stop()); err != nil {
@@ -196,7 +198,8 @@ func TestReplicas(t *testing.T) {
 		watch := second.m.Watch(t.Context())
 		defer watch.Close()
 
-		running, idle, gone := first.create(sessions.Options{}), first.create(sessions.Options{Title: "idle"}), first.create(sessions.Options{})
+		running, idle, gone := first.create(sessions.Options{}),
+			first.create(sessions.Options{Title: "idle"}), first.create(sessions.Options{})
 		first.send(running)
 		if err := first.m.Delete(t.Context(), gone.ID()); err != nil {
 			t.Fatal(err)
@@ -208,18 +211,21 @@ func TestReplicas(t *testing.T) {
 			d := e.Event.Data.(event.SessionChanged)
 			seen[d.SessionID] = d
 		}
-		if err != nil || seen[string(running.ID())].Status != event.Running || seen[string(idle.ID())].Title != "idle" {
+		if err != nil || seen[string(running.ID())].Status != event.Running ||
+			seen[string(idle.ID())].Title != "idle" {
 			t.Errorf("the second one heard of %+v, %v", seen, err)
 		}
 		var elsewhere *sessions.ElsewhereError
 		_, get := second.m.Get(t.Context(), running.ID())
 		_, restore := second.m.Restore(t.Context(), gone.ID())
-		for what, err := range map[string]error{"get": get, "restore": restore, "delete": second.m.Delete(t.Context(), idle.ID())} {
+		for what, err := range map[string]error{"get": get, "restore": restore,
+			"delete": second.m.Delete(t.Context(), idle.ID())} {
 			if !errors.As(err, &elsewhere) || elsewhere.Peer.Number != 1 {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if p, err := second.m.Prune(t.Context(), time.Now().Add(time.Hour)); err != nil || p != (sessions.Pruned{Elsewhere: 1}) {
+		if p, err := second.m.Prune(t.Context(), time.Now().Add(time.Hour)); err != nil ||
+			p != (sessions.Pruned{Elsewhere: 1}) {
 			t.Errorf("pruned %+v, %v", p, err)
 		}
 		time.Sleep(10 * time.Second)
@@ -234,7 +240,8 @@ func TestReplicas(t *testing.T) {
 		if !strings.HasSuffix(second.types(running.ID()), "turn.end") {
 			t.Errorf("after the death of the first its session has %s", second.types(running.ID()))
 		}
-		if _, err := running.Send(t.Context(), session.Message{Content: "x"}); !errors.Is(err, eventlog.ErrClosed) {
+		if _, err := running.Send(t.Context(), session.Message{Content: "x"}); !errors.Is(err,
+			eventlog.ErrClosed) {
 			t.Errorf("the first one gets %v", err)
 		}
 		if _, err := first.m.Get(t.Context(), running.ID()); !errors.Is(err, eventlog.ErrClosed) {

@@ -21,12 +21,14 @@ func TestPrune(t *testing.T) {
 			made[name] = s
 		}
 		yes := true
-		if _, err := r.m.Update(r.Context(), made["pinned"].ID(), sessions.Patch{Pinned: &yes}); err != nil {
+		if _, err := r.m.Update(r.Context(), made["pinned"].ID(),
+			sessions.Patch{Pinned: &yes}); err != nil {
 			r.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		before := time.Now().Add(-time.Second)
-		if _, err := r.m.Update(r.Context(), made["busy"].ID(), sessions.Patch{Title: ptrTo("moved")}); err != nil {
+		if _, err := r.m.Update(r.Context(), made["busy"].ID(),
+			sessions.Patch{Title: ptrTo("moved")}); err != nil {
 			r.Fatal(err)
 		}
 		n, err := r.m.Prune(r.Context(), before)
@@ -34,8 +36,10 @@ func TestPrune(t *testing.T) {
 			r.Fatal(err)
 		}
 		equal(r.T, "deleted", n.Deleted, 2) // the rig's own one too
-		for name, want := range map[string]error{"old": eventlog.ErrNotFound, "pinned": nil, "busy": nil} {
-			if _, err := r.m.Get(r.Context(), made[name].ID()); want == nil && err != nil || want != nil && err == nil {
+		for name, want := range map[string]error{"old": eventlog.ErrNotFound, "pinned": nil,
+			"busy": nil} {
+			if _, err := r.m.Get(r.Context(), made[name].ID()); want == nil && err != nil || want != nil &&
+				err == nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -55,7 +55,8 @@ func TestTroubleIsTold(t *testing.T) {
 			time.Sleep(10 * time.Second) // of fake time; nothing is written meanwhile
 			now, err = live.Next(r.Context())
 			told(now, err, event.ErrorSaved, "saved again")
-			if snap, err = other.Join(r.Context()); err != nil || len(snap.Trouble) != 0 || r.m.Unsaved() != "" {
+			if snap, err = other.Join(r.Context()); err != nil || len(snap.Trouble) != 0 ||
+				r.m.Unsaved() != "" {
 				t.Errorf("%v, %v", snap.Trouble, err)
 			}
 			listed, err = list.Next(r.Context())
@@ -95,7 +96,8 @@ func TestDeletingWhileTheLogRefuses(t *testing.T) {
 func TestOtherErrorsAreNoTrouble(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		for _, err := range []error{eventlog.ErrInvalid, eventlog.ErrNotFound, context.Canceled} {
-			if got := r.m.Wrote(err, 0); !errors.Is(got, err) || errors.Is(got, eventlog.ErrLog) || r.m.Unsaved() != "" {
+			if got := r.m.Wrote(err, 0); !errors.Is(got, err) || errors.Is(got, eventlog.ErrLog) ||
+				r.m.Unsaved() != "" {
 				t.Errorf("%v became %v", err, got)
 			}
 		}

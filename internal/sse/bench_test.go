@@ -25,7 +25,8 @@ import (
 const mark = '!'
 
 // benchData is a message delta in its envelope.
-var benchData = []byte(`{"id":"0198d0b0-7c5e-7c31-9d2f-0d6f5b1c2a3e","timestamp":"2026-01-02T03:04:05.678Z","parentId":"0198d0b0-7c5e-7c31-9d2f-0d6f5b1c2a3d","ephemeral":true,"type":"assistant.message_delta","data":{"messageId":"m1","offset":123456,"deltaContent":"some twenty letters!"}}`)
+var benchData = []byte(
+	`{"id":"0198d0b0-7c5e-7c31-9d2f-0d6f5b1c2a3e","timestamp":"2026-01-02T03:04:05.678Z","parentId":"0198d0b0-7c5e-7c31-9d2f-0d6f5b1c2a3d","ephemeral":true,"type":"assistant.message_delta","data":{"messageId":"m1","offset":123456,"deltaContent":"some twenty letters!"}}`)
 
 // contender is one implementation under measurement, on its own server.
 type contender struct {
@@ -39,7 +40,9 @@ type serverFunc func(testing.TB, http.HandlerFunc) *httptest.Server
 func ours(b *testing.B, serve serverFunc, buffer int) contender {
 	h := newHub(b, Config{Buffer: buffer})
 	topic := h.Topic("bench")
-	return contender{"ours", func(f Frame) { topic.Publish(f) }, serve(b, func(w http.ResponseWriter, r *http.Request) { _ = topic.Serve(w, r, nil) })}
+	return contender{"ours", func(f Frame) {
+		topic.Publish(f)
+	}, serve(b, func(w http.ResponseWriter, r *http.Request) { _ = topic.Serve(w, r, nil) })}
 }
 
 func optimum(b *testing.B) contender {
@@ -69,7 +72,8 @@ type audience struct {
 	wg    sync.WaitGroup
 }
 
-func (c contender) audience(b *testing.B, n int, seen func(client int, n int64, now time.Time)) *audience {
+func (c contender) audience(b *testing.B, n int,
+	seen func(client int, n int64, now time.Time)) *audience {
 	a := &audience{done: make(chan struct{}, 1)}
 	for i := range n {
 		conn := dial(b, c.srv)
@@ -113,7 +117,8 @@ func dial(b *testing.B, srv *httptest.Server) net.Conn {
 		b.Fatal(err)
 	}
 	var head []byte
-	for one := make([]byte, 1); !bytes.HasSuffix(head, []byte("\r\n\r\n")); head = append(head, one[0]) {
+	for one := make([]byte, 1); !bytes.HasSuffix(head, []byte("\r\n\r\n")); head = append(head,
+		one[0]) {
 		if _, err := conn.Read(one); err != nil {
 			b.Fatal(err)
 		}
@@ -224,7 +229,8 @@ type paced struct {
 
 // paced publishes frames at a fixed pace to clients and waits until they have all, or
 // for patience after the last.
-func (c contender) paced(b *testing.B, clients, frames int, every time.Duration, data []byte, patience time.Duration) (p paced) {
+func (c contender) paced(b *testing.B, clients, frames int, every time.Duration, data []byte,
+	patience time.Duration) (p paced) {
 	sent := make([]time.Time, frames)
 	latency := make([][]time.Duration, clients)
 	a := c.audience(b, clients, func(client int, n int64, now time.Time) {

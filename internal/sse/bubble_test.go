@@ -37,7 +37,8 @@ func (p *pipes) get(t *testing.T, header ...string) (net.Conn, *parser) {
 	t.Helper()
 	near, far := net.Pipe()
 	p.conns <- far
-	if _, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: x\r\n"+strings.Join(header, "\r\n")+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: x\r\n"+strings.Join(header, "\r\n")+
+		"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReaderSize(near, 16), nil)
@@ -49,11 +50,15 @@ func (p *pipes) get(t *testing.T, header ...string) (net.Conn, *parser) {
 
 // inBubble runs f with a hub and a server in fake time. What serve returned comes on
 // the channel p.results.
-func inBubble(t *testing.T, c Config, serve func(h *Hub, w http.ResponseWriter, r *http.Request) error, f func(t *testing.T, h *Hub, p *pipes)) {
+func inBubble(t *testing.T, c Config,
+	serve func(h *Hub, w http.ResponseWriter, r *http.Request) error,
+	f func(t *testing.T, h *Hub, p *pipes)) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, c)
 		p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{}), results: make(chan error, 1)}
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.results <- serve(h, w, r) })}
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			p.results <- serve(h, w, r)
+		})}
 		served := make(chan error)
 		go func() { served <- srv.Serve(p) }()
 		defer func() {

@@ -14,7 +14,8 @@ import (
 )
 
 func closing(retry time.Duration) Frame {
-	return Frame{Data: fmt.Appendf(nil, `{"type":"stream.closing","retryMs":%d}`, retry.Milliseconds())}
+	return Frame{Data: fmt.Appendf(nil, `{"type":"stream.closing","retryMs":%d}`,
+		retry.Milliseconds())}
 }
 
 func TestCloseSaysGoodbyeToEveryStream(t *testing.T) {
@@ -28,7 +29,8 @@ func TestCloseSaysGoodbyeToEveryStream(t *testing.T) {
 		case "/live":
 			results <- topic.Serve(w, r, nil)
 		case "/replay":
-			results <- h.Topic("replay").Serve(w, r, func(ctx context.Context, send func(Frame) error) (int64, error) {
+			results <- h.Topic("replay").Serve(w, r, func(ctx context.Context,
+				send func(Frame) error) (int64, error) {
 				if err := send(number(1)); err != nil {
 					return 0, err
 				}
@@ -169,7 +171,8 @@ func TestCloseReachesAStreamThatIsJoining(t *testing.T) {
 			joining, proceed = make(chan struct{}), make(chan struct{})
 			want := func(s *parser) {
 				t.Helper()
-				if all, err := s.rest(); err != io.EOF || len(all) != 1 || !strings.Contains(all[0].data, "closing") {
+				if all, err := s.rest(); err != io.EOF || len(all) != 1 ||
+					!strings.Contains(all[0].data, "closing") {
 					t.Errorf("shared %t: the stream ends with %v, %v", shared, all, err)
 				}
 				wantErr(t, <-p.results, nil)
@@ -218,7 +221,8 @@ func TestCloseRacesWithJoins(t *testing.T) {
 			go func() {
 				res, p := get(t, srv.URL)
 				all, err := p.rest()
-				done <- res.StatusCode == http.StatusServiceUnavailable || err == io.EOF && len(all) == 1 && strings.Contains(all[0].data, "closing")
+				done <- res.StatusCode == http.StatusServiceUnavailable || err == io.EOF && len(all) == 1 &&
+					strings.Contains(all[0].data, "closing")
 			}()
 		}
 		waitFor(t, func() bool { return topic.Subscribers() > 0 })

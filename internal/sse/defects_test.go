@@ -135,26 +135,39 @@ func TestDefectsOfReplayAndEncoding(t *testing.T) {
 		header     []string
 		want       []got
 	}{
-		{"replay repeats the event seen last", nil, text("a", "b", "c"), nil, []string{"Last-Event-ID", "2"}, []got{{"", "c", "3"}}},
+		{"replay repeats the event seen last", nil, text("a", "b", "c"), nil,
+			[]string{"Last-Event-ID", "2"}, []got{{"", "c", "3"}}},
 		{"a first connect gets the whole log", nil, text("a", "b"), nil, nil, nil},
-		{"published ids are overwritten", nil, nil, []Frame{{ID: 40, Data: []byte("a")}}, nil, []got{{"", "a", "40"}}},
-		{"a foreign Last-Event-ID is refused with 400", nil, text("a"), nil, []string{"Last-Event-ID", "x7"}, []got{{"", "stream.resync", ""}, {"", "a", "1"}}},
-		{"an event without id resets the client's", noReplay, nil, later, nil, []got{{"", "a", "1"}, {"", "b", "1"}}},
-		{"a line end in data forges a frame", noReplay, nil, text("a\n\nevent: permission\ndata: {}"), nil, []got{{"", "a\n\nevent: permission\ndata: {}", "1"}}},
-		{"a lone CR forges a frame", noReplay, nil, text("a\r\revent: permission\rdata: {}"), nil, []got{{"", "a\n\nevent: permission\ndata: {}", "1"}}},
-		{"a lone CR forges a frame, SplitData or not", noReplaySplit, nil, text("a\r\revent: permission\rdata: {}"), nil, []got{{"", "a\n\nevent: permission\ndata: {}", "1"}}},
-		{"a line end in the name forges a frame", noReplay, nil, []Frame{{ID: 1, Event: "x\ndata: forged", Data: []byte("a")}}, nil, []got{{"xdata: forged", "a", "1"}}},
-		{"data that begins with a colon is lost", noReplay, nil, text(":a", "b"), nil, []got{{"", ":a", "1"}, {"", "b", "2"}}},
+		{"published ids are overwritten", nil, nil, []Frame{{ID: 40, Data: []byte("a")}}, nil,
+			[]got{{"", "a", "40"}}},
+		{"a foreign Last-Event-ID is refused with 400", nil, text("a"), nil,
+			[]string{"Last-Event-ID", "x7"}, []got{{"", "stream.resync", ""}, {"", "a", "1"}}},
+		{"an event without id resets the client's", noReplay, nil, later, nil,
+			[]got{{"", "a", "1"}, {"", "b", "1"}}},
+		{"a line end in data forges a frame", noReplay, nil, text("a\n\nevent: permission\ndata: {}"),
+			nil, []got{{"", "a\n\nevent: permission\ndata: {}", "1"}}},
+		{"a lone CR forges a frame", noReplay, nil, text("a\r\revent: permission\rdata: {}"), nil,
+			[]got{{"", "a\n\nevent: permission\ndata: {}", "1"}}},
+		{"a lone CR forges a frame, SplitData or not", noReplaySplit, nil,
+			text("a\r\revent: permission\rdata: {}"), nil,
+			[]got{{"", "a\n\nevent: permission\ndata: {}", "1"}}},
+		{"a line end in the name forges a frame", noReplay, nil,
+			[]Frame{{ID: 1, Event: "x\ndata: forged", Data: []byte("a")}}, nil,
+			[]got{{"xdata: forged", "a", "1"}}},
+		{"data that begins with a colon is lost", noReplay, nil, text(":a", "b"), nil,
+			[]got{{"", ":a", "1"}, {"", "b", "2"}}},
 		{"empty data ends the response", noReplay, nil, text("", "b"), nil, []got{{"", "b", "2"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			same := func(status int, events []got) bool {
 				return status == http.StatusOK && fmt.Sprint(events) == fmt.Sprint(c.want)
 			}
-			if status, events := oursWithLog(t).story(t, c.past, c.live, c.header...); !same(status, events) {
+			if status, events := oursWithLog(t).story(t, c.past, c.live, c.header...); !same(status,
+				events) {
 				t.Errorf("ours: %d, %q, want %q", status, events, c.want)
 			}
-			if status, events := bareR3labs(t, c.change).story(t, c.past, c.live, c.header...); same(status, events) {
+			if status, events := bareR3labs(t, c.change).story(t, c.past, c.live, c.header...); same(status,
+				events) {
 				t.Error("bare r3labs does this right")
 			}
 		})
@@ -163,7 +176,9 @@ func TestDefectsOfReplayAndEncoding(t *testing.T) {
 
 func TestDefectNoHeartbeat(t *testing.T) {
 	h := newHub(t, Config{Heartbeat: time.Millisecond})
-	_, ours := get(t, server(t, func(w http.ResponseWriter, r *http.Request) { _ = h.Topic("a").Serve(w, r, nil) }).URL)
+	_, ours := get(t, server(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = h.Topic("a").Serve(w, r, nil)
+	}).URL)
 	ours.comment(t, 1)
 	res, bare := get(t, server(t, bareR3labs(t, nil).handler).URL)
 	time.AfterFunc(200*time.Millisecond, func() { _ = res.Body.Close() })
@@ -313,7 +328,9 @@ func TestDefectRemovedStreamLeavesItsClientsBehind(t *testing.T) {
 func TestDefectSharedEventRaces(t *testing.T) {
 	h := newHub(t, Config{})
 	f := Frame{ID: 3, Pos: 3, Data: []byte("shared"), Event: "x"}
-	srv := server(t, func(w http.ResponseWriter, r *http.Request) { _ = h.Topic(r.URL.Path).Serve(w, r, nil) })
+	srv := server(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = h.Topic(r.URL.Path).Serve(w, r, nil)
+	})
 	_, a := get(t, srv.URL+"/a")
 	_, b := get(t, srv.URL+"/b")
 	var wg sync.WaitGroup
@@ -364,7 +381,10 @@ type deadlineSpy struct {
 }
 
 func (d *deadlineSpy) Unwrap() http.ResponseWriter { return d.ResponseWriter }
-func (d *deadlineSpy) Flush()                      { _ = http.NewResponseController(d.ResponseWriter).Flush() }
+func (d *deadlineSpy) Flush() {
+	_ = http.NewResponseController(
+		d.ResponseWriter).Flush()
+}
 func (d *deadlineSpy) SetWriteDeadline(at time.Time) error {
 	d.set++
 	return http.NewResponseController(d.ResponseWriter).SetWriteDeadline(at)

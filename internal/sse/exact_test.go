@@ -59,7 +59,8 @@ func (l *history) after(pos int64, limit int) []Frame {
 }
 
 // replay reads the log page by page until a page comes back empty.
-func (l *history) replay(pos int64, page int) func(context.Context, func(Frame) error) (int64, error) {
+func (l *history) replay(pos int64,
+	page int) func(context.Context, func(Frame) error) (int64, error) {
 	return func(_ context.Context, send func(Frame) error) (int64, error) {
 		for {
 			entries := l.after(pos, page)
@@ -96,7 +97,8 @@ func joinAt(t *testing.T, total, before, beforeRead, inReplay int) {
 	h := newHub(t, Config{})
 	l := newHistory(h.Topic("a"))
 	l.append(before)
-	srv, _ := topicServer(t, l.topic, func(*http.Request) func(context.Context, func(Frame) error) (int64, error) {
+	srv, _ := topicServer(t, l.topic, func(*http.Request) func(context.Context,
+		func(Frame) error) (int64, error) {
 		return func(_ context.Context, send func(Frame) error) (pos int64, err error) {
 			l.append(beforeRead)
 			past := l.after(0, total)
@@ -145,7 +147,8 @@ func TestReplayAndLiveAreExact(t *testing.T) {
 
 		h := newHub(t, Config{})
 		l := newHistory(h.Topic("a"))
-		srv, _ := topicServer(t, l.topic, func(r *http.Request) func(context.Context, func(Frame) error) (int64, error) {
+		srv, _ := topicServer(t, l.topic, func(r *http.Request) func(context.Context,
+			func(Frame) error) (int64, error) {
 			after, _, _ := ParseLastEventID(r)
 			page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 			return l.replay(after, page)

@@ -19,14 +19,16 @@ func lines(data string) string {
 
 func FuzzFrame(f *testing.F) {
 	for _, data := range []string{
-		"", "{}", ":", ": ping", "data: x", "a\nb", "a\r\nb", "a\rb", "a\n\nid: 9\n\n", "\n", "\r", "\r\n", "\n\r", " x", "\xef\xbb\xbf", "\x00",
+		"", "{}", ":", ": ping", "data: x", "a\nb", "a\r\nb", "a\rb", "a\n\nid: 9\n\n", "\n", "\r",
+		"\r\n", "\n\r", " x", "\xef\xbb\xbf", "\x00",
 		"\n\nevent: permission\ndata:{}", "\xff\xfe", "id:\n", "retry: 1\n",
 	} {
 		f.Add(int64(7), "", data, "next")
 		f.Add(int64(0), data, "x", data)
 	}
 	f.Fuzz(func(t *testing.T, id int64, event, data, second string) {
-		frames := []Frame{{ID: id, Pos: 1, Event: event, Data: []byte(data)}, {Pos: 2, Data: []byte(second)}}
+		frames := []Frame{{ID: id, Pos: 1, Event: event, Data: []byte(data)},
+			{Pos: 2, Data: []byte(second)}}
 		var wire []byte
 		for _, f := range frames {
 			wire = appendFrame(wire, f)
@@ -122,7 +124,8 @@ func TestParser(t *testing.T) {
 		stream string
 		want   []got
 	}{
-		"examples":     {": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n", []got{{"", "first event", "1"}, {"", "second event", ""}, {"", " third event", ""}}},
+		"examples": {": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  " +
+			"third event\n\n", []got{{"", "first event", "1"}, {"", "second event", ""}, {"", " third event", ""}}},
 		"two lines":    {"data: YHOO\ndata: +2\ndata: 10\n\n", []got{{"", "YHOO\n+2\n10", ""}}},
 		"empty data":   {"data\n\ndata\ndata\n\ndata:", []got{{"", "", ""}, {"", "\n", ""}}},
 		"line ends":    {"data: a\rdata: b\r\ndata: c\n\r\n", []got{{"", "a\nb\nc", ""}}},

@@ -50,7 +50,8 @@ func TestParseLastEventID(t *testing.T) {
 		}
 		after, ok, present := ParseLastEventID(r)
 		if after != c.after || ok != c.ok || present != c.present {
-			t.Errorf("header %.30q, query %.30q: %d, %v, %v; want %d, %v, %v", c.header, c.query, after, ok, present, c.after, c.ok, c.present)
+			t.Errorf("header %.30q, query %.30q: %d, %v, %v; want %d, %v, %v", c.header, c.query, after, ok,
+				present, c.after, c.ok, c.present)
 		}
 	}
 	r := &http.Request{Header: http.Header{"Last-Event-Id": {"1", "2"}}, URL: &url.URL{}}
@@ -60,11 +61,15 @@ func TestParseLastEventID(t *testing.T) {
 }
 
 func FuzzParseLastEventID(f *testing.F) {
-	for _, s := range []string{"", "0", "17", "-1", "9e99", "9223372036854775808", "00000000000000000000", "%00", "1&after=2", "٣"} {
+	for _, s := range []string{"", "0", "17", "-1", "9e99", "9223372036854775808",
+		"00000000000000000000", "%00", "1&after=2", "٣"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, header, query string) {
-		r := &http.Request{Header: http.Header{"Last-Event-Id": {header}}, URL: &url.URL{RawQuery: "after=" + url.QueryEscape(query)}}
+		r := &http.Request{
+			Header: http.Header{"Last-Event-Id": {header}},
+			URL:    &url.URL{RawQuery: "after=" + url.QueryEscape(query)},
+		}
 		after, ok, present := ParseLastEventID(r)
 		asked := header
 		if asked == "" {

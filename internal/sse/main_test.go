@@ -183,7 +183,9 @@ func tightServer(t testing.TB, handler http.HandlerFunc) *httptest.Server {
 
 // topicServer serves one topic with an optional replay; what Serve returned comes
 // on the channel.
-func topicServer(t testing.TB, topic *Topic, replay func(r *http.Request) func(context.Context, func(Frame) error) (int64, error)) (*httptest.Server, <-chan error) {
+func topicServer(t testing.TB, topic *Topic,
+	replay func(r *http.Request) func(context.Context, func(Frame) error) (int64,
+		error)) (*httptest.Server, <-chan error) {
 	t.Helper()
 	results := make(chan error, 1000)
 	return server(t, func(w http.ResponseWriter, r *http.Request) {

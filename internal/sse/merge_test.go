@@ -26,7 +26,8 @@ func TestMergedFrames(t *testing.T) {
 	if err := b.Send(Frame{Data: []byte("end")}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "data: one\ndata: two\nevent: a\nid: a:13,b,c:-\n\ndata: again\nevent: a\n\n: ping\n\ndata: list\n\ndata: end\nevent: b\n\n"
+	const want = "data: one\ndata: two\nevent: a\nid: a:13,b,c:-\n\ndata: again\nevent: a\n\n: " +
+		"ping\n\ndata: list\n\ndata: end\nevent: b\n\n"
 	if got := w.Body.String(); got != want || b.Status() != 404 || a.Status() != 200 {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -18,7 +18,8 @@ import (
 func TestServeSendsPastThenLive(t *testing.T) {
 	h := newHub(t, Config{})
 	topic := h.Topic("a")
-	srv, results := topicServer(t, topic, func(*http.Request) func(context.Context, func(Frame) error) (int64, error) {
+	srv, results := topicServer(t, topic, func(*http.Request) func(context.Context,
+		func(Frame) error) (int64, error) {
 		return func(_ context.Context, send func(Frame) error) (int64, error) {
 			topic.Publish(number(2), number(3), number(4)) // live while the past is read
 			for pos := int64(1); pos <= 3; pos++ {
@@ -42,7 +43,8 @@ func TestServeSendsPastThenLive(t *testing.T) {
 		}
 	}
 	if !res.Close || len(res.TransferEncoding) != 0 {
-		t.Errorf("close %v, transfer encoding %v: our deadline would outlive the stream on its connection", res.Close, res.TransferEncoding)
+		t.Errorf("close %v, transfer encoding %v: our deadline would outlive the stream on its "+
+			"connection", res.Close, res.TransferEncoding)
 	}
 	p.want(t, "1", "2", "3", "4")
 	topic.Publish(number(5))
@@ -100,7 +102,8 @@ func TestWire(t *testing.T) {
 		Frame{ID: 8},
 		Frame{Data: []byte("a\r\nb\rc\nd")},
 	)
-	want := "id: 7\nevent: x\ndata: {\"a\":1}\n\ndata: {}\n\nid: 8\n\ndata: a\ndata: b\ndata: c\ndata: d\n\n"
+	want := "id: 7\nevent: x\ndata: {\"a\":1}\n\ndata: {}\n\nid: 8\n\ndata: a\ndata: b\ndata: c\n" +
+		"data: d\n\n"
 	b := make([]byte, len(want))
 	if _, err := io.ReadFull(r, b); err != nil || string(b) != want {
 		t.Fatalf("got %q, %v\nwant %q", b, err, want)
@@ -133,7 +136,8 @@ func TestHeadWritesTheHeaderOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if ct := res.Header.Get("Content-Type"); res.StatusCode != 200 || ct != "text/event-stream; charset=utf-8" {
+		if ct := res.Header.Get("Content-Type"); res.StatusCode != 200 ||
+			ct != "text/event-stream; charset=utf-8" {
 			t.Fatalf("%s, %q", res.Status, ct)
 		}
 	}
@@ -192,8 +196,10 @@ func TestRefusesAResponseThatCannotStream(t *testing.T) {
 	}
 	for range 2 {
 		w := httptest.NewRecorder()
-		wantErr(t, h.Topic("a").Serve(noUnwrap{w}, httptest.NewRequest("GET", "/", nil), nil), ErrUnsupported)
-		wantErr(t, h.Stream(onlyFlush{w, w}, httptest.NewRequest("GET", "/", nil), nil, nil), ErrUnsupported)
+		wantErr(t, h.Topic("a").Serve(noUnwrap{w}, httptest.NewRequest("GET", "/", nil), nil),
+			ErrUnsupported)
+		wantErr(t, h.Stream(onlyFlush{w, w}, httptest.NewRequest("GET", "/", nil), nil, nil),
+			ErrUnsupported)
 		if w.Body.Len() > 0 || len(w.Header()) > 0 || w.Flushed {
 			t.Error("something was written")
 		}
@@ -206,7 +212,8 @@ func TestRefusesAResponseThatCannotStream(t *testing.T) {
 func TestReplayError(t *testing.T) {
 	h := newHub(t, Config{})
 	broken := errors.New("disk on fire")
-	srv, results := topicServer(t, h.Topic("a"), func(*http.Request) func(context.Context, func(Frame) error) (int64, error) {
+	srv, results := topicServer(t, h.Topic("a"), func(*http.Request) func(context.Context,
+		func(Frame) error) (int64, error) {
 		return func(_ context.Context, send func(Frame) error) (int64, error) { return 0, broken }
 	})
 	_, p := get(t, srv.URL)
@@ -237,7 +244,9 @@ func TestPrivateStream(t *testing.T) {
 	results := make(chan error, 1)
 	broken := errors.New("broken")
 	srv := server(t, func(w http.ResponseWriter, r *http.Request) {
-		past := func(_ context.Context, send func(Frame) error) (int64, error) { return 1, send(number(1)) }
+		past := func(_ context.Context, send func(Frame) error) (int64, error) {
+			return 1, send(number(1))
+		}
 		results <- h.Stream(w, r, past, func(ctx context.Context, publish func(...Frame)) error {
 			publish(number(1), number(2)) // the first was in the past
 			publish(number(3))

@@ -69,7 +69,10 @@ func TestHeartbeatWhileProducerIsSilent(t *testing.T) {
 			})
 		},
 		"replay": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
-			return h.Topic("a").Serve(w, r, func(ctx context.Context, send func(Frame) error) (int64, error) { return 0, wait(ctx, send) })
+			return h.Topic("a").Serve(w, r, func(ctx context.Context, send func(Frame) error) (int64,
+				error) {
+				return 0, wait(ctx, send)
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +93,9 @@ func TestHeartbeatWhileProducerIsSilent(t *testing.T) {
 // A client that takes no byte is cut when WriteTimeout is over, wherever the stream
 // is: live, replaying, private, or only kept alive.
 func TestStalledClientIsCutByTheDeadline(t *testing.T) {
-	one := func(send func(Frame) error) error { return send(frame(1, strings.Repeat("x", replayChunk))) }
+	one := func(send func(Frame) error) error {
+		return send(frame(1, strings.Repeat("x", replayChunk)))
+	}
 	for name, serve := range map[string]func(h *Hub, w http.ResponseWriter, r *http.Request) error{
 		"live": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
 			return h.Topic("a").Serve(w, r, func(context.Context, func(Frame) error) (int64, error) {
@@ -99,7 +104,9 @@ func TestStalledClientIsCutByTheDeadline(t *testing.T) {
 			})
 		},
 		"replay": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
-			return h.Topic("a").Serve(w, r, func(_ context.Context, send func(Frame) error) (int64, error) { return 0, one(send) })
+			return h.Topic("a").Serve(w, r, func(_ context.Context, send func(Frame) error) (int64, error) {
+				return 0, one(send)
+			})
 		},
 		"private": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
 			return h.Stream(w, r, nil, func(_ context.Context, publish func(...Frame)) error {
@@ -228,7 +235,8 @@ func TestBufferIsBoundedDuringReplay(t *testing.T) {
 	h := newHub(t, Config{Buffer: 64 << 10})
 	topic := h.Topic("a")
 	replaying := make(chan struct{})
-	srv, results := topicServer(t, topic, func(*http.Request) func(context.Context, func(Frame) error) (int64, error) {
+	srv, results := topicServer(t, topic, func(*http.Request) func(context.Context,
+		func(Frame) error) (int64, error) {
 		return func(ctx context.Context, send func(Frame) error) (int64, error) {
 			if err := send(number(1)); err != nil {
 				return 0, err
@@ -356,7 +364,8 @@ func TestPublishNeverBlocksOnTheFanOut(t *testing.T) {
 	})
 	<-d.ready
 	filled := 0
-	waitFor(t, func() bool { // one is being written, 64 fill the channel, one is in the loop and one before it
+	// one is being written, 64 fill the channel, one is in the loop and one before it
+	waitFor(t, func() bool {
 		for h.fanout.TryPublish("a", &r3labs.Event{Comment: []byte("no record")}) {
 			filled++
 		}

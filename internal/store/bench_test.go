@@ -20,16 +20,21 @@ import (
 
 // body is an ordinary event of about 300 bytes.
 var body = event.ToolExecutionStart{
-	ToolCallID: "01990000-0000-7000-8000-000000000000-call1", ToolName: "render_file_contents", By: event.ByAgent,
-	Arguments: []byte(`{"path":"internal/session/session.go","startLine":1,"endLine":200}`),
+	ToolCallID: "01990000-0000-7000-8000-000000000000-call1",
+	ToolName:   "render_file_contents",
+	By:         event.ByAgent,
+	Arguments:  []byte(`{"path":"internal/session/session.go","startLine":1,"endLine":200}`),
 }
 
 // BenchmarkAppend is one session that appends one event at a time, and, as the
 // reference, a bare insert of the same bytes in the same kind of file.
 func BenchmarkAppend(b *testing.B) {
-	b.Run("store", func(b *testing.B) { appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1, body) })
+	b.Run("store", func(b *testing.B) {
+		appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1, body)
+	})
 	b.Run("relayed", func(b *testing.B) {
-		appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1, event.AssistantReasoning{ReasoningID: "r", Content: strings.Repeat("a thought ", 20)})
+		appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1,
+			event.AssistantReasoning{ReasoningID: "r", Content: strings.Repeat("a thought ", 20)})
 	})
 	b.Run("reference", func(b *testing.B) {
 		file := filepath.ToSlash(filepath.Join(b.TempDir(), "x.db"))
@@ -39,7 +44,8 @@ func BenchmarkAppend(b *testing.B) {
 		}
 		defer db.Close()
 		db.SetMaxOpenConns(1)
-		if _, err := db.Exec(`CREATE TABLE events (at INTEGER PRIMARY KEY, json BLOB NOT NULL)`); err != nil {
+		if _, err := db.Exec(
+			`CREATE TABLE events (at INTEGER PRIMARY KEY, json BLOB NOT NULL)`); err != nil {
 			b.Fatal(err)
 		}
 		insert, err := db.Prepare(`INSERT INTO events (at, json) VALUES (?, ?)`)
@@ -159,7 +165,8 @@ func BenchmarkList(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for name, q := range map[string]sessions.Query{"first": {}, "search": {Text: "session 1234"}, "searchNothing": {Text: "zzz"}} {
+	for name, q := range map[string]sessions.Query{"first": {}, "search": {Text: "session 1234"},
+		"searchNothing": {Text: "zzz"}} {
 		b.Run(name, func(b *testing.B) {
 			measure(b, func(int) {
 				if _, err := db.List(b.Context(), q); err != nil {

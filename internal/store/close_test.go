@@ -17,13 +17,16 @@ func TestPurgeGoesOn(t *testing.T) {
 	if err := db.Append(t.Context(), "a", entries, s); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.file.Load().conn.ExecContext(t.Context(), `DELETE FROM sessions; INSERT INTO purges VALUES (1)`); err != nil {
+	if _, err := db.file.Load().conn.ExecContext(t.Context(),
+		`DELETE FROM sessions; INSERT INTO purges VALUES (1)`); err != nil {
 		t.Fatal(err)
 	}
 	db.Close()
 	db = mustOpen(t, dir)
 	var left int
-	if err := db.file.Load().read.QueryRow(`SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM purges)`).Scan(&left); err != nil || left != 0 {
+	if err := db.file.Load().read.QueryRow(
+		`SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM purges)`).Scan(
+		&left); err != nil || left != 0 {
 		t.Errorf("%d rows are left (%v)", left, err)
 	}
 }
@@ -47,7 +50,8 @@ func TestClosed(t *testing.T) {
 // TestPlans: the statements that run often use the order the rows lie in.
 func TestPlans(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
-	for _, q := range []sessions.Query{{}, {Kind: sessions.QueryUnfinished}, {Kind: sessions.QueryDeleted}} {
+	for _, q := range []sessions.Query{{}, {Kind: sessions.QueryUnfinished},
+		{Kind: sessions.QueryDeleted}} {
 		for _, from := range []*cursor{nil, {Key: 1}} {
 			p, err := pageOf(q)
 			if err != nil {
@@ -74,7 +78,8 @@ func plan(t *testing.T, db *DB, text string, args ...any) {
 		if err := rows.Scan(&a, &b, &c, &detail); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(detail, "TEMP B-TREE") || strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "INDEX") {
+		if strings.Contains(detail, "TEMP B-TREE") || strings.HasPrefix(detail, "SCAN") &&
+			!strings.Contains(detail, "INDEX") {
 			t.Errorf("%s\n  %s", text, detail)
 		}
 	}

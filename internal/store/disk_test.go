@@ -31,7 +31,8 @@ type mood struct {
 var moods = map[string]mood{
 	"good": {}, "slow": {slow: 7 * time.Second},
 	"full": {events: ErrFull, rest: ErrFull}, "read-only": {events: ErrReadOnly, rest: ErrReadOnly},
-	"full for marks": {rest: ErrFull}, "full for events": {events: ErrFull}, "slow and full": {events: ErrFull, slow: 2 * time.Second},
+	"full for marks": {rest: ErrFull}, "full for events": {events: ErrFull},
+	"slow and full": {events: ErrFull, slow: 2 * time.Second},
 }
 
 // disk is a real file on a disk with moods.
@@ -69,7 +70,8 @@ func ofEvents(m mood) error { return m.events }
 func ofRest(m mood) error   { return m.rest }
 
 // Append is of a disk that is as it is at the end of the write.
-func (d *disk) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (d *disk) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -125,7 +127,11 @@ func (*echo) Close() error                              { return nil }
 func (e *echo) Prompt(ctx context.Context, p agent.Prompt) error {
 	id, offset := "m-"+p.MessageID, int64(0)
 	for word := range strings.FieldsSeq(p.Content) {
-		if err := e.host.Report(ctx, event.AssistantMessageDelta{MessageID: id, Offset: offset, DeltaContent: word}); err != nil {
+		if err := e.host.Report(ctx, event.AssistantMessageDelta{
+			MessageID:    id,
+			Offset:       offset,
+			DeltaContent: word,
+		}); err != nil {
 			return err
 		}
 		offset += int64(len(word))
@@ -138,7 +144,10 @@ func (e *echo) Prompt(ctx context.Context, p agent.Prompt) error {
 	if _, err := e.host.CallTool(ctx, agent.ToolCall{Name: "show"}); err != nil {
 		return err
 	}
-	return e.host.Report(ctx, event.AssistantMessage{MessageID: id, Content: strings.Join(strings.Fields(p.Content), "")})
+	return e.host.Report(ctx, event.AssistantMessage{
+		MessageID: id,
+		Content:   strings.Join(strings.Fields(p.Content), ""),
+	})
 }
 
 // show is a tool that needs no permission.
@@ -173,10 +182,17 @@ func start(t testing.TB, dir string, m mood) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.m, err = sessions.New(sessions.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspaces: folders,
+	p.m, err = sessions.New(sessions.Config{
+		Log:        p.disk,
+		Catalog:    p.disk,
+		Drafts:     p.disk,
+		Backends:   []agent.Backend{&echo{}},
+		Workspaces: folders,
 		Room: func(string) (sessions.Room, error) {
 			return sessions.Room{Tools: func(eventlog.ID) (agent.Toolset, error) { return show{}, nil }}, nil
-		}, Logger: quiet})
+		},
+		Logger: quiet,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +239,8 @@ func TestFullDisk(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
 	limit := func(pages int) {
 		t.Helper()
-		if _, err := db.file.Load().conn.ExecContext(t.Context(), fmt.Sprint(`PRAGMA max_page_count = `, pages)); err != nil {
+		if _, err := db.file.Load().conn.ExecContext(t.Context(),
+			fmt.Sprint(`PRAGMA max_page_count = `, pages)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,7 +280,8 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("Writable with space again: %v", err)
 	}
 	var left int
-	if err := db.file.Load().read.QueryRow(`SELECT count(*) FROM drafts`).Scan(&left); err != nil || left != 0 {
+	if err := db.file.Load().read.QueryRow(`SELECT count(*) FROM drafts`).Scan(&left); err != nil ||
+		left != 0 {
 		t.Errorf("Writable left %d drafts (%v)", left, err)
 	}
 	e := storetest.Entry(t, s.LastSeq+1, big)

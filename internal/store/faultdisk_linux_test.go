@@ -243,7 +243,8 @@ func layerWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 	o := faults.at(file)
 	rc := call[writeCall](o.methods.FxWrite)(tls, file, data, n, at)
 	if rc == lib.SQLITE_OK {
-		o.disk.write(o.name, pending{at, append([]byte{}, unsafe.Slice(*(**byte)(unsafe.Pointer(&data)), n)...)})
+		o.disk.write(o.name, pending{at, append([]byte{},
+			unsafe.Slice(*(**byte)(unsafe.Pointer(&data)), n)...)})
 	}
 	return rc
 }

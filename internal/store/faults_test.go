@@ -65,12 +65,17 @@ func TestBadFiles(t *testing.T) {
 		want error
 		says string
 	}{
-		{"text", []byte(strings.Repeat("this is not a database. ", 100)), ErrCorrupt, "not an SQLite file"},
+		{"text", []byte(strings.Repeat("this is not a database. ", 100)), ErrCorrupt,
+			"not an SQLite file"},
 		{"short", bytesOf[:50], ErrCorrupt, "too short"},
 		{"truncated", bytesOf[:4096*3+100], ErrCorrupt, "damaged"},
-		{"zeroes after the header", append(bytes.Clone(bytesOf[:100]), make([]byte, 8000)...), ErrCorrupt, "damaged"},
-		{"newer", with(60, uint32(firstVersion+len(steps))), ErrVersion, fmt.Sprintf("version %d and this program knows up to %d", firstVersion+len(steps), firstVersion+len(steps)-1)},
-		{"of development", with(60, firstVersion-1), ErrVersion, fmt.Sprintf("a development build wrote it (schema %d)", firstVersion-1)},
+		{"zeroes after the header", append(bytes.Clone(bytesOf[:100]), make([]byte, 8000)...), ErrCorrupt,
+			"damaged"},
+		{"newer", with(60, uint32(firstVersion+len(steps))), ErrVersion,
+			fmt.Sprintf("version %d and this program knows up to %d", firstVersion+len(steps), firstVersion+
+				len(steps)-1)},
+		{"of development", with(60, firstVersion-1), ErrVersion,
+			fmt.Sprintf("a development build wrote it (schema %d)", firstVersion-1)},
 		{"of another program", with(68, 77), ErrCorrupt, "another program"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,7 +90,8 @@ func TestBadFiles(t *testing.T) {
 				err = errors.Join(err, db.Check(t.Context()))
 				db.Close()
 			}
-			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), file) && c.name != "truncated" {
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
+				!strings.Contains(err.Error(), file) && c.name != "truncated" {
 				t.Errorf("Open: %v, want %v and %q with the path", err, c.want, c.says)
 			}
 			if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, c.file) {
@@ -106,7 +112,8 @@ func TestForeignTablesAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Close()
-	if _, err := Open(Config{Dir: dir}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "another program") {
+	if _, err := Open(Config{Dir: dir}); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "another program") {
 		t.Errorf("Open: %v", err)
 	}
 }
@@ -147,11 +154,13 @@ func TestOddPlaces(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(inTheWay, FileName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Config{Dir: inTheWay}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "it is a folder") {
+	if _, err := Open(Config{Dir: inTheWay}); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "it is a folder") {
 		t.Errorf("a folder in the file's place: %v", err)
 	}
 	notAFolder := filepath.Join(empty, FileName)
-	if _, err := Open(Config{Dir: notAFolder}); err == nil || !strings.Contains(err.Error(), notAFolder) {
+	if _, err := Open(Config{Dir: notAFolder}); err == nil ||
+		!strings.Contains(err.Error(), notAFolder) {
 		t.Errorf("a file in the folder's place: %v", err)
 	}
 }
@@ -181,7 +190,8 @@ func TestDriverErrorsBecomeOurs(t *testing.T) {
 	if !errors.Is(ours(err), ErrReadOnly) {
 		t.Errorf("a write to a read-only file: %v", ours(err))
 	}
-	if _, err = db.Exec(`no such thing`); err == nil || errors.Is(ours(err), ErrCorrupt) || ours(err) == err {
+	if _, err = db.Exec(`no such thing`); err == nil || errors.Is(ours(err), ErrCorrupt) ||
+		ours(err) == err {
 		t.Errorf("a wrong statement: %v", ours(err))
 	}
 	for _, err := range []error{context.Canceled, context.DeadlineExceeded, nil} {
@@ -279,7 +289,8 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 		`INSERT INTO events (at, json) VALUES (2 << 32 | 2, x'7b7d')`,
 		`UPDATE events SET json = x'7b7d'`,
 	} {
-		if _, err := db.file.Load().conn.ExecContext(t.Context(), statement); !errors.Is(ours(err), ErrSequence) {
+		if _, err := db.file.Load().conn.ExecContext(t.Context(), statement); !errors.Is(ours(err),
+			ErrSequence) {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
@@ -296,7 +307,8 @@ func TestDamagedEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.file.Load().conn.ExecContext(t.Context(), `DROP TRIGGER events_stay; DELETE FROM events WHERE at = (1 << 32 | 3);
+	if _, err := db.file.Load().conn.ExecContext(t.Context(),
+		`DROP TRIGGER events_stay; DELETE FROM events WHERE at = (1 << 32 | 3);
 		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); DELETE FROM events WHERE at IN (3 << 32 | 4, 3 << 32 | 5);
 		UPDATE events SET json = CAST(replace(CAST(json AS TEXT), 'rds', 'rdz') AS BLOB) WHERE at = (4 << 32 | 2);
 		UPDATE events SET sum = NULL WHERE at >> 32 IN (5, 6); -- as versions before the sum wrote them
@@ -306,7 +318,8 @@ func TestDamagedEvents(t *testing.T) {
 	if err := db.inspect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[eventlog.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5}, "flipped": {2}, "older": {3}, "sound": nil} {
+	for id, want := range map[eventlog.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5},
+		"flipped": {2}, "older": {3}, "sound": nil} {
 		for _, step := range []int{1, 2, 5, 10} {
 			var bad []int64
 			for seq := int64(0); seq < 5; {
@@ -330,7 +343,8 @@ func TestDamagedEvents(t *testing.T) {
 			}
 		}
 		rows, err := os.ReadFile(filepath.Join(dir, damageFolder, string(id)+".jsonl"))
-		if n := bytes.Count(rows, []byte("\n")); n != len(want) || id == "malformed" && !strings.Contains(string(rows), `"raw":"e30="`) {
+		if n := bytes.Count(rows, []byte("\n")); n != len(want) || id == "malformed" &&
+			!strings.Contains(string(rows), `"raw":"e30="`) {
 			t.Errorf("%s: the copy is %q, %v", id, rows, err)
 		}
 	}
@@ -343,7 +357,8 @@ func TestDamagedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range list.Sessions {
-		if want := map[eventlog.ID]int{"missing": 1, "malformed": 1, "cut": 2, "flipped": 1, "older": 1}[s.ID]; s.Damaged != want {
+		if want := map[eventlog.ID]int{"missing": 1, "malformed": 1, "cut": 2, "flipped": 1,
+			"older": 1}[s.ID]; s.Damaged != want {
 			t.Errorf("the list says that %d events of %s are damaged, want %d", s.Damaged, s.ID, want)
 		}
 		if err := db.Delete(t.Context(), s.ID); err != nil {

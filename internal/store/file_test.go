@@ -72,7 +72,8 @@ func refuses(t *testing.T, f *DB, why error, n int) {
 	if got, err := f.After(t.Context(), "s5", 0, 100); err != nil || len(got) != n {
 		t.Errorf("After: %d, %v", len(got), err)
 	}
-	if _, err := f.Summary(t.Context(), "s5"); n == 0 && !errors.Is(err, eventlog.ErrNotFound) || n > 0 && err != nil {
+	if _, err := f.Summary(t.Context(), "s5"); n == 0 && !errors.Is(err, eventlog.ErrNotFound) ||
+		n > 0 && err != nil {
 		t.Errorf("Summary: %v", err)
 	}
 	if _, err := f.LoadDrafts(t.Context(), "s5"); err != nil {
@@ -172,8 +173,10 @@ func TestDamagedFilesAreMovedAside(t *testing.T) {
 	other := bytes.Clone(sound)
 	binary.BigEndian.PutUint32(other[68:], 77)
 	for name, file := range map[string][]byte{
-		"text": []byte(strings.Repeat("this is not a database. ", 100)), "short": sound[:50], "truncated": sound[:4096*3+100],
-		"zeroes": append(bytes.Clone(sound[:100]), make([]byte, 8000)...), "of another program": other, "folder": nil,
+		"text": []byte(strings.Repeat("this is not a database. ", 100)), "short": sound[:50],
+		"truncated": sound[:4096*3+100],
+		"zeroes":    append(bytes.Clone(sound[:100]), make([]byte, 8000)...), "of another program": other,
+		"folder": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -194,7 +197,8 @@ func TestDamagedFilesAreMovedAside(t *testing.T) {
 			if len(moved.Aside) != 1 || !strings.HasPrefix(moved.Aside[0], path+".corrupt-") {
 				t.Fatalf("it is at %q", moved.Aside)
 			}
-			if kept, err := os.ReadFile(moved.Aside[0]); file != nil && (err != nil || !bytes.Equal(kept, file)) {
+			if kept, err := os.ReadFile(moved.Aside[0]); file != nil &&
+				(err != nil || !bytes.Equal(kept, file)) {
 				t.Errorf("the file was changed (%v)", err)
 			}
 			works(t, s)
@@ -274,7 +278,8 @@ func flips(t *testing.T, n int) {
 		if _, err := s.After(t.Context(), "s5", 0, 100); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("After: %v", err)
 		}
-		if _, err := s.List(t.Context(), sessions.Query{Text: "words"}); err != nil && !errors.Is(err, ErrCorrupt) {
+		if _, err := s.List(t.Context(), sessions.Query{Text: "words"}); err != nil &&
+			!errors.Is(err, ErrCorrupt) {
 			t.Errorf("List: %v", err)
 		}
 		works(t, s)
@@ -304,7 +309,8 @@ func TestDamagedWordsAreMadeAnew(t *testing.T) {
 	if err != nil || len(moved.Aside) > 0 {
 		t.Fatalf("moved to %q, %v", moved.Aside, err)
 	}
-	if got, err := s.List(t.Context(), sessions.Query{Text: "wörds"}); err != nil || len(got.Sessions) != 10 {
+	if got, err := s.List(t.Context(), sessions.Query{Text: "wörds"}); err != nil ||
+		len(got.Sessions) != 10 {
 		t.Errorf("%d sessions found, %v", len(got.Sessions), err)
 	}
 	works(t, s)
@@ -359,11 +365,13 @@ func TestJournalWithoutItsFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			f, moved, err := OpenFile(Config{Dir: dir}, quiet)
-			if err != nil || len(moved.Aside) == 0 || !strings.HasSuffix(moved.Aside[len(moved.Aside)-1], "-wal") {
+			if err != nil || len(moved.Aside) == 0 || !strings.HasSuffix(moved.Aside[len(moved.Aside)-1],
+				"-wal") {
 				t.Fatalf("moved to %q, %v", moved.Aside, err)
 			}
 			defer f.Close()
-			if kept, err := os.ReadFile(moved.Aside[len(moved.Aside)-1]); err != nil || !bytes.Equal(kept, wal) {
+			if kept, err := os.ReadFile(moved.Aside[len(moved.Aside)-1]); err != nil ||
+				!bytes.Equal(kept, wal) {
 				t.Errorf("the journal was changed (%v)", err)
 			}
 			if f.Missing() != "" {
@@ -381,8 +389,12 @@ func TestMissingJournal(t *testing.T) {
 		want  string
 	}{
 		"as it was": {func(string) error { return nil }, ""},
-		"removed":   {func(path string) error { return os.Remove(path + "-wal") }, "at least 3 of session a"},
-		"empty":     {func(path string) error { return os.Truncate(path+"-wal", 0) }, "at least 3 of session a"},
+		"removed": {func(path string) error {
+			return os.Remove(path + "-wal")
+		}, "at least 3 of session a"},
+		"empty": {func(path string) error {
+			return os.Truncate(path+"-wal", 0)
+		}, "at least 3 of session a"},
 		"cut short": {func(path string) error {
 			fi, err := os.Stat(path + "-wal")
 			if err != nil {

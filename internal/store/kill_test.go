@@ -145,7 +145,8 @@ func checkAfterKill(t *testing.T, dir string, acknowledged []int64) {
 		begun++
 		// The row was written with the entries, not before or after.
 		if s, err := db.Summary(t.Context(), id); err != nil || s.LastSeq != int64(len(entries)) {
-			t.Errorf("session %s: the row says %d, the log has %d entries (%v)", id, s.LastSeq, len(entries), err)
+			t.Errorf("session %s: the row says %d, the log has %d entries (%v)", id, s.LastSeq, len(entries),
+				err)
 		}
 	}
 	if len(unfinished.Sessions) != begun {

@@ -30,11 +30,13 @@ func TestMigrationSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := migrate(t.Context(), conn, steps); err == nil || !strings.Contains(err.Error(), fmt.Sprint("version ", firstVersion+2)) {
+		if err := migrate(t.Context(), conn, steps); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprint("version ", firstVersion+2)) {
 			t.Fatalf("a step that fails: %v", err)
 		}
 		var version, columns, tables int
-		if err := conn.QueryRowContext(t.Context(), `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM pragma_table_info('a')),
+		if err := conn.QueryRowContext(t.Context(),
+			`SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM pragma_table_info('a')),
 			(SELECT count(*) FROM sqlite_schema WHERE name = 'b')`).Scan(&version, &columns, &tables); err != nil {
 			t.Fatal(err)
 		}

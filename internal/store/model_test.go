@@ -102,7 +102,8 @@ func (w *world) read(s *session.Session) {
 					continue
 				}
 				got, err := db.After(context.Background(), s.ID(), e.Seq-1, 1)
-				if errors.Is(err, ErrClosed) || s.Summary().DeletedAt.IsZero() && err == nil && len(got) == 1 && bytes.Equal(got[0].JSON, e.JSON) {
+				if errors.Is(err, ErrClosed) || s.Summary().DeletedAt.IsZero() && err == nil && len(got) == 1 &&
+					bytes.Equal(got[0].JSON, e.JSON) {
 					continue
 				}
 				if s.Summary().DeletedAt.IsZero() {
@@ -129,7 +130,8 @@ func (w *world) change(rt *rapid.T) {
 
 func (w *world) prompt(rt *rapid.T) {
 	s := w.some(rt)
-	w.say(s, rapid.SampledFrom([]string{"hello you", "wait for me", strings.Repeat("long ", 20)}).Draw(rt, "content"))
+	w.say(s, rapid.SampledFrom([]string{"hello you", "wait for me",
+		strings.Repeat("long ", 20)}).Draw(rt, "content"))
 }
 
 func (w *world) say(s *session.Session, content string) {
@@ -183,7 +185,8 @@ func (w *world) drop(s *session.Session) {
 func (w *world) wait(rt *rapid.T) {
 	time.Sleep(time.Duration(rapid.IntRange(1, 60).Draw(rt, "seconds")) * time.Second)
 	synctest.Wait()
-	if text := w.m.Unsaved(); text != "" && !w.healthy.IsZero() && time.Since(w.healthy) > 20*time.Second {
+	if text := w.m.Unsaved(); text != "" && !w.healthy.IsZero() &&
+		time.Since(w.healthy) > 20*time.Second {
 		rt.Fatalf("the disk is good and it is said: %s", text)
 	}
 }
@@ -279,7 +282,8 @@ func (w *world) compare(db *DB, id eventlog.ID, accepted []string, waiting int) 
 		}
 	}
 	if !slices.Equal(said, accepted) || looks < w.kept[id] {
-		rt.Fatalf("the log of %s has %q and %d looks; accepted were %q and %d", id, said, looks, accepted, w.kept[id])
+		rt.Fatalf("the log of %s has %q and %d looks; accepted were %q and %d", id, said, looks, accepted,
+			w.kept[id])
 	}
 	for id, n := range ends {
 		if n == 0 {
@@ -289,15 +293,23 @@ func (w *world) compare(db *DB, id eventlog.ID, accepted []string, waiting int) 
 		}
 	}
 	if waiting != 0 {
-		rt.Fatalf("%s: the number of prompts without an end is not that of those that wait, by %d", id, waiting)
+		rt.Fatalf("%s: the number of prompts without an end is not that of those that wait, by %d", id,
+			waiting)
 	}
 }
 
 // newWorld starts a program with one session on a good disk, of which one write is
 // to fail; 0 means none.
 func newWorld(t *testing.T, rt fataler, fails int) *world {
-	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[eventlog.ID][]string{}, kept: map[eventlog.ID]int{},
-		pinned: map[eventlog.ID]bool{}, deleted: map[eventlog.ID]time.Time{}}
+	w := &world{
+		t:        t,
+		rt:       rt,
+		dir:      t.TempDir(),
+		accepted: map[eventlog.ID][]string{},
+		kept:     map[eventlog.ID]int{},
+		pinned:   map[eventlog.ID]bool{},
+		deleted:  map[eventlog.ID]time.Time{},
+	}
 	w.program = start(t, w.dir, mood{})
 	w.disk.fails = fails
 	return w
@@ -317,8 +329,10 @@ func TestDiskModel(t *testing.T) {
 			defer w.end()
 			w.healthy = time.Now()
 			w.create(rt)
-			rt.Repeat(map[string]func(*rapid.T){"create": w.create, "change": w.change, "change again": w.change, "prompt": w.prompt, "look": w.look,
-				"abort": w.abort, "pin": w.pin, "delete": w.delete, "wait": w.wait, "restart": w.restart, "": w.check})
+			rt.Repeat(map[string]func(*rapid.T){"create": w.create, "change": w.change,
+				"change again": w.change, "prompt": w.prompt, "look": w.look,
+				"abort": w.abort, "pin": w.pin, "delete": w.delete, "wait": w.wait, "restart": w.restart,
+				"": w.check})
 			w.settle()
 		})
 		if failure != nil {

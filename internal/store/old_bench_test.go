@@ -41,9 +41,16 @@ func grow(b *testing.B, db *DB, each int) {
 	if err := db.Append(ctx, "0", entries, sum); err != nil {
 		b.Fatal(err)
 	}
-	body := storetest.Entry(b, 2, event.ToolExecutionComplete{ToolCallID: "c", Success: true, Result: &event.ToolResult{Content: "Displayed session.go to user (50 lines)"}})
+	body := storetest.Entry(b, 2, event.ToolExecutionComplete{
+		ToolCallID: "c",
+		Success:    true,
+		Result:     &event.ToolResult{Content: "Displayed session.go to user (50 lines)"},
+	})
 	said := func(n string) string {
-		e := storetest.Entry(b, 3, event.AssistantMessage{MessageID: "m", Content: "the answer about a thing " + n})
+		e := storetest.Entry(b, 3, event.AssistantMessage{
+			MessageID: "m",
+			Content:   "the answer about a thing " + n,
+		})
 		return string(e.JSON)
 	}
 	for _, step := range []string{
@@ -59,7 +66,8 @@ func grow(b *testing.B, db *DB, each int) {
 			INSERT INTO found (rowid, words) SELECT key << 32 | i, 'the answer about a thing word' || (key %% 1000) || ' own' || key
 			FROM sessions, n WHERE key > 1 ORDER BY key, i`, each),
 	} {
-		if _, err := db.file.Load().conn.ExecContext(ctx, step, said("NUMBER"), string(body.JSON)); err != nil {
+		if _, err := db.file.Load().conn.ExecContext(ctx, step, said("NUMBER"),
+			string(body.JSON)); err != nil {
 			b.Fatalf("%.60s: %v", step, err)
 		}
 	}
@@ -79,7 +87,8 @@ func BenchmarkOldAge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Logf("%d sessions, %d events, %d MB, built in %v", oldSessions, oldSessions*each, size>>20, time.Since(began).Round(time.Second))
+	b.Logf("%d sessions, %d events, %d MB, built in %v", oldSessions, oldSessions*each, size>>20,
+		time.Since(began).Round(time.Second))
 	if err := db.Close(); err != nil {
 		b.Fatal(err)
 	}
@@ -100,16 +109,20 @@ func BenchmarkOldAge(b *testing.B) {
 	defer db.Close()
 	b.Run("open", func(b *testing.B) {
 		timed(b, func(i int) {
-			if got, err := db.After(b.Context(), eventlog.ID(fmt.Sprint("s", 1+i*7919%(oldSessions-1))), 0, 100); err != nil || len(got) != min(each, 100) {
+			if got, err := db.After(b.Context(), eventlog.ID(fmt.Sprint("s", 1+i*7919%(oldSessions-1))), 0,
+				100); err != nil || len(got) != min(each, 100) {
 				b.Fatal(len(got), err)
 			}
 		})
 	})
-	for name, q := range map[string]sessions.Query{"list": {}, "search/common": {Text: "the answer"}, "search/rare": {Text: "word77"},
-		"search/own": {Text: "own5555"}, "search/half": {Text: "own555"}, "search/begin": {Text: "wor"}, "search/nothing": {Text: "zebra"}, "search/title": {Text: "session 4242"}} {
+	for name, q := range map[string]sessions.Query{"list": {}, "search/common": {Text: "the answer"},
+		"search/rare": {Text: "word77"},
+		"search/own":  {Text: "own5555"}, "search/half": {Text: "own555"}, "search/begin": {Text: "wor"},
+		"search/nothing": {Text: "zebra"}, "search/title": {Text: "session 4242"}} {
 		b.Run(name, func(b *testing.B) {
 			timed(b, func(int) {
-				if p, err := db.List(b.Context(), q); err != nil || len(p.Sessions) == 0 && name != "search/nothing" {
+				if p, err := db.List(b.Context(), q); err != nil || len(p.Sessions) == 0 &&
+					name != "search/nothing" {
 					b.Fatal(len(p.Sessions), err)
 				}
 			})
@@ -138,7 +151,10 @@ func BenchmarkOldAge(b *testing.B) {
 			b.Fatal(err)
 		}
 		timed(b, func(i int) {
-			e := storetest.Entry(b, s.LastSeq+1, event.AssistantMessage{MessageID: "m", Content: fmt.Sprint("something new about thing ", i)})
+			e := storetest.Entry(b, s.LastSeq+1, event.AssistantMessage{
+				MessageID: "m",
+				Content:   fmt.Sprint("something new about thing ", i),
+			})
 			s = eventlog.Summarize(s, e)
 			if err := db.Append(b.Context(), "s5", []event.Entry{e}, s); err != nil {
 				b.Fatal(err)

@@ -34,8 +34,13 @@ func postgresFull(t *testing.T, server *postgrestest.Server) {
 		t.Fatal(err)
 	}
 	const size = 300_000
-	big := storetest.Entry(t, 2, event.AssistantMessage{MessageID: "m", Content: strings.Repeat(t.Name(), size/len(t.Name()))})
-	add := func() error { return db.Append(t.Context(), "a", []event.Entry{big}, eventlog.Summarize(s, big)) }
+	big := storetest.Entry(t, 2, event.AssistantMessage{
+		MessageID: "m",
+		Content:   strings.Repeat(t.Name(), size/len(t.Name())),
+	})
+	add := func() error {
+		return db.Append(t.Context(), "a", []event.Entry{big}, eventlog.Summarize(s, big))
+	}
 	for range 3 {
 		if err := add(); !errors.Is(err, store.ErrFull) {
 			t.Fatalf("an event on a full disk: %v", err)

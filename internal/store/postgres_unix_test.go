@@ -82,22 +82,27 @@ func postgresRefusals(t *testing.T, server *postgrestest.Server) {
 	newer, reads := server.Database(t), server.Database(t)
 	shut(t, openPostgres(t, newer))
 	server.SQL(t, nameOf(newer), "UPDATE schema_version SET version = 7")
-	server.SQL(t, "postgres", "ALTER DATABASE "+nameOf(reads)+" SET default_transaction_read_only = on")
+	server.SQL(t, "postgres", "ALTER DATABASE "+nameOf(reads)+
+		" SET default_transaction_read_only = on")
 	secret := func(at string) string { return strings.Replace(at, "webchat@", "webchat:hunter2@", 1) }
 	for name, c := range map[string]struct {
 		at   string
 		want error
 		says string
 	}{
-		"no address":   {"postgres://user:hunter2@host:port/x", store.ErrRefused, "not one that libpq reads"},
-		"no database":  {secret(server.URL("nothing")), store.ErrRefused, "createdb"},
-		"unknown user": {strings.Replace(server.URL("postgres"), "webchat@", "stranger:hunter2@", 1), store.ErrRefused, "password"},
-		"no server":    {"postgres://webchat:hunter2@/x?host=" + url.QueryEscape(filepath.Join(server.Dir, "none")), store.ErrAway, "does not answer"},
+		"no address": {"postgres://user:hunter2@host:port/x", store.ErrRefused,
+			"not one that libpq reads"},
+		"no database": {secret(server.URL("nothing")), store.ErrRefused, "createdb"},
+		"unknown user": {strings.Replace(server.URL("postgres"), "webchat@", "stranger:hunter2@", 1),
+			store.ErrRefused, "password"},
+		"no server": {"postgres://webchat:hunter2@/x?host=" +
+			url.QueryEscape(filepath.Join(server.Dir, "none")), store.ErrAway, "does not answer"},
 		"newer schema": {secret(newer), store.ErrVersion, "schema 7 and this program knows up to 3"},
 		"read only":    {secret(reads), store.ErrReadOnly, "primary"},
 	} {
 		_, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: c.at, Slot: name})
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -115,7 +120,8 @@ func postgresDamaged(t *testing.T, server *postgrestest.Server) {
 			t.Fatal(err)
 		}
 	}
-	server.SQL(t, nameOf(at), `UPDATE events SET json = overlay(json PLACING 'Z' FROM position('rds'::bytea IN json)) WHERE session = 1 AND seq = 2;
+	server.SQL(t, nameOf(at),
+		`UPDATE events SET json = overlay(json PLACING 'Z' FROM position('rds'::bytea IN json)) WHERE session = 1 AND seq = 2;
 		UPDATE events SET sum = NULL WHERE session > 1;
 		UPDATE events SET json = overlay(json PLACING '\xff' FROM position('rds'::bytea IN json)) WHERE session = 2 AND seq = 3`)
 	for id, want := range map[eventlog.ID]int64{"flipped": 2, "older": 3, "sound": 0} {
@@ -152,7 +158,13 @@ func lifeOf(t *testing.T, at, slot string, lost chan error) *store.Postgres {
 }
 
 func longLife(at, slot string) store.PostgresConfig {
-	return store.PostgresConfig{URL: at, Slot: slot, PeerURL: "http://" + slot, Version: "1", Times: store.Times{Beat: time.Hour, Lease: time.Hour, GiveUp: time.Hour}}
+	return store.PostgresConfig{
+		URL:     at,
+		Slot:    slot,
+		PeerURL: "http://" + slot,
+		Version: "1",
+		Times:   store.Times{Beat: time.Hour, Lease: time.Hour, GiveUp: time.Hour},
+	}
 }
 
 func live(t *testing.T, c store.PostgresConfig) *store.Postgres {
@@ -191,18 +203,21 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	lists := func(db *store.Postgres, want int) {
 		t.Helper()
 		for _, kind := range []sessions.QueryKind{sessions.QueryUnfinished, sessions.QueryDeleted} {
-			if p, err := db.List(t.Context(), sessions.Query{Kind: kind}); err != nil || len(p.Sessions) != want {
+			if p, err := db.List(t.Context(), sessions.Query{Kind: kind}); err != nil ||
+				len(p.Sessions) != want {
 				t.Errorf("%s: %d sessions, %v; want %d", kind, len(p.Sessions), err, want)
 			}
 		}
 	}
 	lists(first, 1)
 	lists(second, 0)
-	if all, err := second.Elsewhere(t.Context()); err != nil || len(all) != 1 || all[0].ID != "a" || all[0].LastSeq != 2 {
+	if all, err := second.Elsewhere(t.Context()); err != nil || len(all) != 1 || all[0].ID != "a" ||
+		all[0].LastSeq != 2 {
 		t.Errorf("elsewhere are %+v, %v", all, err)
 	}
 	var elsewhere *sessions.ElsewhereError
-	if err := second.Take(t.Context(), "a"); !errors.As(err, &elsewhere) || elsewhere.Peer != first.Self() || time.Until(elsewhere.Until) < time.Minute {
+	if err := second.Take(t.Context(), "a"); !errors.As(err, &elsewhere) ||
+		elsewhere.Peer != first.Self() || time.Until(elsewhere.Until) < time.Minute {
 		t.Errorf("the second takes: %v", err)
 	}
 	if err := second.Take(t.Context(), "none"); !errors.Is(err, eventlog.ErrNotFound) {
@@ -217,7 +232,11 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	if err := second.Take(t.Context(), "a"); err != nil || second.Takeovers() != 1 {
 		t.Fatalf("%d takeovers, %v", second.Takeovers(), err)
 	}
-	next := storetest.Entry(t, 3, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Interrupted})
+	next := storetest.Entry(t, 3, event.TurnEnd{
+		TurnID:    "t",
+		MessageID: "m",
+		Outcome:   event.Interrupted,
+	})
 	for range 2 {
 		err := first.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next))
 		if !errors.Is(err, store.ErrFenced) || !errors.Is(err, eventlog.ErrClosed) {
@@ -227,7 +246,8 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	if err := <-lost; !errors.Is(err, store.ErrFenced) {
 		t.Errorf("the first gets %v", err)
 	}
-	if err := second.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next)); err != nil {
+	if err := second.Append(t.Context(), "a", []event.Entry{next},
+		eventlog.Summarize(s, next)); err != nil {
 		t.Error(err)
 	}
 	if got, err := second.After(t.Context(), "a", 0, 0); err != nil || len(got) != 3 {
@@ -236,7 +256,9 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 
 	// Whatever else is written about a session that another has is refused, and ends a life.
 	for name, write := range map[string]func(*store.Postgres) error{
-		"mark":   func(db *store.Postgres) error { return db.Mark(t.Context(), "a", sessions.Mark{DeletedAt: &gone}) },
+		"mark": func(db *store.Postgres) error {
+			return db.Mark(t.Context(), "a", sessions.Mark{DeletedAt: &gone})
+		},
 		"delete": func(db *store.Postgres) error { return db.Delete(t.Context(), "a") },
 		"drafts": func(db *store.Postgres) error {
 			return db.SaveDrafts(t.Context(), "a", []eventlog.Draft{{MessageID: "m"}})
@@ -247,15 +269,19 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 		}
 	}
 
-	// Events that were saved and are gone, as after a failover to a standby that lacks them, end a life.
+	// Events that were saved and are gone, as after a failover to a standby that lacks them, end a
+	// life.
 	behind := lifeOf(t, at, "behind", nil)
 	entries, s = storetest.Start(t, "b", 3)
 	if err := behind.Append(t.Context(), "b", entries, s); err != nil {
 		t.Fatal(err)
 	}
-	server.SQL(t, nameOf(at), "DELETE FROM events WHERE seq = 3 AND session = (SELECT key FROM sessions WHERE id = 'b'); UPDATE sessions SET last_seq = 2 WHERE id = 'b'")
+	server.SQL(t, nameOf(at),
+		"DELETE FROM events WHERE seq = 3 AND session = (SELECT key FROM sessions WHERE id = 'b'); "+
+			"UPDATE sessions SET last_seq = 2 WHERE id = 'b'")
 	next = storetest.Entry(t, 4, event.Abort{Reason: "x"})
-	if err := behind.Append(t.Context(), "b", []event.Entry{next}, eventlog.Summarize(s, next)); !errors.Is(err, store.ErrFenced) {
+	if err := behind.Append(t.Context(), "b", []event.Entry{next},
+		eventlog.Summarize(s, next)); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("behind the log: %v", err)
 	}
 
@@ -273,14 +299,17 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	}
 
 	// One that leaves names the same heir each time, and takes nothing back while there is one.
-	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now() WHERE id < "+fmt.Sprint(again.Self().Number))
+	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now() WHERE id < "+
+		fmt.Sprint(again.Self().Number))
 	leaving := lifeOf(t, at, "leaving", nil)
 	entries, s = storetest.Start(t, "c", 1)
-	if err := errors.Join(leaving.Append(t.Context(), "c", entries, s), leaving.Yield(t.Context()), leaving.Release(t.Context(), "c")); err != nil || leaving.Others() != 1 {
+	if err := errors.Join(leaving.Append(t.Context(), "c", entries, s), leaving.Yield(t.Context()),
+		leaving.Release(t.Context(), "c")); err != nil || leaving.Others() != 1 {
 		t.Errorf("%d others, %v", leaving.Others(), err)
 	}
 	for range 2 {
-		if err := leaving.Take(t.Context(), "c"); !errors.As(err, &elsewhere) || elsewhere.Peer != again.Self() {
+		if err := leaving.Take(t.Context(), "c"); !errors.As(err, &elsewhere) ||
+			elsewhere.Peer != again.Self() {
 			t.Errorf("the one that leaves takes it back: %v", err)
 		}
 	}
@@ -288,14 +317,16 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 		t.Error(err)
 	}
 
-	// What it does not write again, since it is there already, it writes when others may have changed it.
+	// What it does not write again, since it is there already, it writes when others may have changed
+	// it.
 	for range 2 {
 		next := storetest.Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
 		s = eventlog.Summarize(s, next)
 		if err := again.Append(t.Context(), "c", []event.Entry{next}, s); err != nil {
 			t.Error(err)
 		}
-		if got, err := again.Summary(t.Context(), "c"); err != nil || got.Backend != s.Backend || s.Backend == "" {
+		if got, err := again.Summary(t.Context(), "c"); err != nil || got.Backend != s.Backend ||
+			s.Backend == "" {
 			t.Errorf("of %q is written %q, %v", s.Backend, got.Backend, err)
 		}
 		server.SQL(t, nameOf(at), "UPDATE sessions SET backend = 'other', owner = 0 WHERE id = 'c'")
@@ -319,18 +350,21 @@ func wait(t *testing.T, at string, n int) {
 	seen := must(pgx.Connect(t.Context(), at))
 	defer seen.Close(context.Background())
 	for waits, until := 0, time.Now().Add(time.Minute); waits < n; {
-		err := seen.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`).Scan(&waits)
+		err := seen.QueryRow(t.Context(),
+			`SELECT count(*) FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`).Scan(&waits)
 		if err != nil || time.Now().After(until) {
 			t.Fatal("they do not wait:", waits, err)
 		}
 	}
 }
 
-// Of two replicas that take a free session at the same moment one gets it, and the other gets its address.
+// Of two replicas that take a free session at the same moment one gets it, and the other gets its
+// address.
 func postgresTakenAtOnce(t *testing.T, server *postgrestest.Server) {
 	at := server.Database(t)
 	entries, s := storetest.Start(t, "a", 1)
-	gone, one, other := lifeOf(t, at, "gone", nil), lifeOf(t, at, "one", nil), lifeOf(t, at, "other", nil)
+	gone, one, other := lifeOf(t, at, "gone", nil), lifeOf(t, at, "one", nil),
+		lifeOf(t, at, "other", nil)
 	if err := errors.Join(gone.Append(t.Context(), "a", entries, s), gone.Leave()); err != nil {
 		t.Fatal(err)
 	}
@@ -347,19 +381,22 @@ func postgresTakenAtOnce(t *testing.T, server *postgrestest.Server) {
 		t.Fatal(err)
 	}
 	var elsewhere *sessions.ElsewhereError
-	if first, second := <-took, <-took; (first == nil) == (second == nil) || !errors.As(errors.Join(first, second), &elsewhere) {
+	if first, second := <-took, <-took; (first == nil) == (second == nil) ||
+		!errors.As(errors.Join(first, second), &elsewhere) {
 		t.Errorf("one gets %v, the other %v", first, second)
 	}
 }
 
-// An owner is frozen with an event to append, just before it looks at the time or just after; another
-// takes the session and writes; then the first goes on. Two stores in one process show in a moment,
-// and each time, what TestSoakWithoutFence of internal/e2e/cluster finds by freezing programs at
-// random: a log shows, and a session acts on, nothing but what an append acknowledged, so all of that
-// has to be in the log at the end. With the fence it is; without, the same steps lose some of it.
+// An owner is frozen with an event to append, just before it looks at the time or just after;
+// another takes the session and writes; then the first goes on. Two stores in one process show in a
+// moment, and each time, what TestSoakWithoutFence of internal/e2e/cluster finds by freezing
+// programs at random: a log shows, and a session acts on, nothing but what an append acknowledged,
+// so all of that has to be in the log at the end. With the fence it is; without, the same steps
+// lose some of it.
 func postgresFence(t *testing.T, server *postgrestest.Server) {
 	at := server.Database(t)
-	for i, c := range []struct{ unfenced, looked bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+	for i, c := range []struct{ unfenced, looked bool }{{false, false}, {false, true}, {true, false},
+		{true, true}} {
 		name := fmt.Sprintf("unfenced %t, looked at the time %t", c.unfenced, c.looked)
 		id := eventlog.ID(fmt.Sprint("s", i))
 		open := func(slot string) *store.Postgres {
@@ -370,7 +407,8 @@ func postgresFence(t *testing.T, server *postgrestest.Server) {
 			return live(t, config)
 		}
 		var acknowledged []event.Entry
-		write := func(db *store.Postgres, before eventlog.Summary, entries ...event.Entry) (after eventlog.Summary) {
+		write := func(db *store.Postgres, before eventlog.Summary,
+			entries ...event.Entry) (after eventlog.Summary) {
 			t.Helper()
 			after = storetest.Fold(before, entries)
 			switch err := db.Append(t.Context(), id, entries, after); {
@@ -386,8 +424,10 @@ func postgresFence(t *testing.T, server *postgrestest.Server) {
 		}
 		frozen, next := open("frozen"), open("next")
 		begun, _ := storetest.Start(t, id, 1)
-		s := write(frozen, eventlog.Summary{}, append(begun, storetest.Entry(t, 2, event.TurnStart{TurnID: "t", MessageID: "m"}))...)
-		server.SQL(t, nameOf(at), fmt.Sprint("UPDATE replicas SET ends = now() WHERE id = ", frozen.Self().Number))
+		s := write(frozen, eventlog.Summary{}, append(begun,
+			storetest.Entry(t, 2, event.TurnStart{TurnID: "t", MessageID: "m"}))...)
+		server.SQL(t, nameOf(at), fmt.Sprint("UPDATE replicas SET ends = now() WHERE id = ",
+			frozen.Self().Number))
 		if err := next.Take(t.Context(), id); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -403,12 +443,15 @@ func postgresFence(t *testing.T, server *postgrestest.Server) {
 		}
 		missing := 0
 		for _, a := range acknowledged {
-			if !slices.ContainsFunc(log, func(e event.Entry) bool { return e.Seq == a.Seq && bytes.Equal(e.JSON, a.JSON) }) {
+			if !slices.ContainsFunc(log, func(e event.Entry) bool {
+				return e.Seq == a.Seq && bytes.Equal(e.JSON, a.JSON)
+			}) {
 				missing++
 			}
 		}
 		if len(acknowledged) < 4 || (missing > 0) != c.unfenced {
-			t.Errorf("%s: of %d events that were acknowledged %d are not in the log", name, len(acknowledged), missing)
+			t.Errorf("%s: of %d events that were acknowledged %d are not in the log", name,
+				len(acknowledged), missing)
 		}
 	}
 }
@@ -421,7 +464,11 @@ func postgresDocuments(t *testing.T, server *postgrestest.Server) {
 		at, n := server.Database(t), 0
 		return func() document.Store {
 			n++
-			db, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: strconv.Itoa(n), Times: store.Times{Beat: 20 * time.Millisecond}})
+			db, err := store.OpenPostgres(t.Context(), store.PostgresConfig{
+				URL:   at,
+				Slot:  strconv.Itoa(n),
+				Times: store.Times{Beat: 20 * time.Millisecond},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -431,12 +478,16 @@ func postgresDocuments(t *testing.T, server *postgrestest.Server) {
 	})
 }
 
-// What one replica takes back, such as a token or a grant, no other believes for long, whatever keeps
-// the other's requests busy with the database.
+// What one replica takes back, such as a token or a grant, no other believes for long, whatever
+// keeps the other's requests busy with the database.
 func TestThreat101DocumentsFollowUnderLoad(t *testing.T) {
 	at := postgrestest.Start(t).Database(t)
 	open := func(slot string) document.Store {
-		db, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: slot, Times: store.Times{Beat: 20 * time.Millisecond}})
+		db, err := store.OpenPostgres(t.Context(), store.PostgresConfig{
+			URL:   at,
+			Slot:  slot,
+			Times: store.Times{Beat: 20 * time.Millisecond},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -545,8 +596,9 @@ func postgresRestart(t *testing.T, server *postgrestest.Server) {
 	})
 	<-crashed
 	lost := make(chan error, 1)
-	brief, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "brief", Lost: func(err error) { lost <- err },
-		Times: store.Times{Beat: 50 * time.Millisecond, GiveUp: 2 * time.Second}})
+	brief, err := store.OpenPostgres(t.Context(),
+		store.PostgresConfig{URL: at, Slot: "brief", Lost: func(err error) { lost <- err },
+			Times: store.Times{Beat: 50 * time.Millisecond, GiveUp: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -651,7 +703,11 @@ func BenchmarkPostgresAppend(b *testing.B) {
 			e := e
 			last[0][session]++
 			e.Seq = last[0][session]
-			sum := eventlog.Summary{ID: eventlog.ID(fmt.Sprint("s", session)), Status: event.Idle, LastSeq: e.Seq}
+			sum := eventlog.Summary{
+				ID:      eventlog.ID(fmt.Sprint("s", session)),
+				Status:  event.Idle,
+				LastSeq: e.Seq,
+			}
 			if err := db.Append(context.Background(), sum.ID, []event.Entry{e}, sum); err != nil {
 				b.Error(err)
 			}
@@ -720,16 +776,17 @@ func bareRows(b *testing.B, at string) *pgxpool.Pool {
 func bareAppend(b *testing.B, pool *pgxpool.Pool, session int64, seq *int64) {
 	e := storetest.Entry(b, 1, body)
 	*seq++
-	tag, err := pool.Exec(context.Background(), `WITH s AS (UPDATE sessions SET last_seq = $2, rest = $3, touched = now() WHERE id = $1 AND last_seq = $2 - 1 RETURNING key)
+	tag, err := pool.Exec(context.Background(),
+		`WITH s AS (UPDATE sessions SET last_seq = $2, rest = $3, touched = now() WHERE id = $1 AND last_seq = $2 - 1 RETURNING key)
 		INSERT INTO events SELECT key, $2, $4, array_to_tsvector($5::text[]) FROM s`, fmt.Append(nil, "s", session), 1+*seq, []byte("{}"), e.JSON, []string{"render_file_contents", "internal", "session", "session.go"})
 	if err != nil || tag.RowsAffected() != 1 {
 		b.Error(tag, err)
 	}
 }
 
-// BenchmarkPostgresSearch looks for words in 1,000,000 events of 10,000 sessions, as the bar does: a
-// page of sessions with what was found in each. "ratio" is the median of it in that of a bare tsquery
-// of the same words, which counts the events; a middle word is in one event of a hundred.
+// BenchmarkPostgresSearch looks for words in 1,000,000 events of 10,000 sessions, as the bar does:
+// a page of sessions with what was found in each. "ratio" is the median of it in that of a bare
+// tsquery of the same words, which counts the events; a middle word is in one event of a hundred.
 func BenchmarkPostgresSearch(b *testing.B) {
 	server := postgrestest.Start(b)
 	at := server.Database(b)
@@ -741,7 +798,10 @@ func BenchmarkPostgresSearch(b *testing.B) {
 	}
 	pool := must(pgxpool.New(b.Context(), at))
 	defer pool.Close()
-	said := storetest.Entry(b, 1, event.AssistantMessage{MessageID: "m", Content: "the answer about a thing NUMBER"}).JSON
+	said := storetest.Entry(b, 1, event.AssistantMessage{
+		MessageID: "m",
+		Content:   "the answer about a thing NUMBER",
+	}).JSON
 	number := `'rare' || n % 100003 || ' middle' || abs(hashint8(n)) % 100 || ' half' || abs(hashint8(-n)) % 2`
 	for _, step := range []string{
 		`INSERT INTO sessions (id, backend, model, title, folded, workspace, created_at, updated_at, deleted_at, pinned, activity, status, failed,
@@ -749,7 +809,8 @@ func BenchmarkPostgresSearch(b *testing.B) {
 			'session ' || n, workspace, created_at, updated_at, 0, false, n, status, false, 0, false, 100, rest, owner, touched
 			FROM sessions, generate_series(1, 10000) n`,
 		`DROP INDEX events_words`,
-		`INSERT INTO events SELECT s.key, n % 100 + 1, convert_to(replace('` + string(said) + `', 'NUMBER', ` + number + `), 'UTF8'),
+		`INSERT INTO events SELECT s.key, n % 100 + 1, convert_to(replace('` + string(said) +
+			`', 'NUMBER', ` + number + `), 'UTF8'),
 			array_to_tsvector(string_to_array('the answer about a thing ' || ` + number + `, ' '))
 			FROM generate_series(0, 999999) n JOIN sessions s ON s.activity = n / 100 + 1 AND s.last_seq = 100`,
 		`CREATE INDEX events_words ON events USING gin (words)`,
@@ -760,7 +821,8 @@ func BenchmarkPostgresSearch(b *testing.B) {
 		}
 	}
 	for _, c := range []struct{ name, text, query string }{
-		{"rare", "rare77777", "'rare77777'"}, {"middle", "middle77", "'middle77'"}, {"common", "half1", "'half1'"},
+		{"rare", "rare77777", "'rare77777'"}, {"middle", "middle77", "'middle77'"},
+		{"common", "half1", "'half1'"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var ours, bare []time.Duration
@@ -772,7 +834,8 @@ func BenchmarkPostgresSearch(b *testing.B) {
 				}
 				began = time.Now()
 				var n int
-				err = pool.QueryRow(b.Context(), `SELECT count(*) FROM events WHERE words @@ $1::text::tsquery`, c.query).Scan(&n)
+				err = pool.QueryRow(b.Context(), `SELECT count(*) FROM events WHERE words @@ $1::text::tsquery`,
+					c.query).Scan(&n)
 				if bare = append(bare, time.Since(began)); err != nil || n == 0 {
 					b.Fatal(n, err)
 				}

@@ -36,7 +36,8 @@ type writing struct {
 	rnd  *rand.Rand
 	db   *DB
 	sums map[eventlog.ID]eventlog.Summary
-	kept map[eventlog.ID]int64 // up to which event something was acknowledged that begins or ends something
+	// up to which event something was acknowledged that begins or ends something
+	kept map[eventlog.ID]int64
 }
 
 // append appends one event to a session, and reports whether it was acknowledged.
@@ -50,9 +51,13 @@ func (w *writing) append() bool {
 	case sum.LastSeq == 0:
 		e = storetest.Entry(w.t, 1, event.SessionStart{SessionID: string(id), Backend: "offline"})
 	case w.rnd.IntN(3) == 0:
-		e, begins = storetest.Entry(w.t, sum.LastSeq+1, event.AssistantMessage{MessageID: "m", Content: "a part of an answer"}), false
+		e, begins = storetest.Entry(w.t, sum.LastSeq+1,
+			event.AssistantMessage{MessageID: "m", Content: "a part of an answer"}), false
 	default:
-		e = storetest.Entry(w.t, sum.LastSeq+1, event.UserMessage{MessageID: fmt.Sprint("m", sum.LastSeq), Content: "a prompt"})
+		e = storetest.Entry(w.t, sum.LastSeq+1, event.UserMessage{
+			MessageID: fmt.Sprint("m", sum.LastSeq),
+			Content:   "a prompt",
+		})
 	}
 	sum = eventlog.Summarize(sum, e)
 	if err := w.db.Append(w.t.Context(), id, []event.Entry{e}, sum); err != nil {
@@ -88,7 +93,13 @@ func (w *writing) lost(dir string) (lost int64) {
 }
 
 func newWriting(t *testing.T, rnd *rand.Rand, d *faultDisk) *writing {
-	return &writing{t: t, rnd: rnd, db: mustOpen(t, d.dir), sums: map[eventlog.ID]eventlog.Summary{}, kept: map[eventlog.ID]int64{}}
+	return &writing{
+		t:    t,
+		rnd:  rnd,
+		db:   mustOpen(t, d.dir),
+		sums: map[eventlog.ID]eventlog.Summary{},
+		kept: map[eventlog.ID]int64{},
+	}
 }
 
 // powerLosses cuts the power at n random instants of one program's life.
@@ -141,7 +152,8 @@ func diskErrors(t *testing.T, n int) {
 	if refused == 0 {
 		t.Error("a disk that fails refuses nothing")
 	}
-	t.Logf("soak: %d failures of the disk, %d events acknowledged, %d refused, 0 lost", n, acknowledged, refused)
+	t.Logf("soak: %d failures of the disk, %d events acknowledged, %d refused, 0 lost", n,
+		acknowledged, refused)
 }
 
 // TestDiskErrors: what a failing disk does not take is refused, and when it works again
@@ -166,7 +178,10 @@ func TestRelayedFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			e := storetest.Entry(t, sum.LastSeq+1, event.AssistantMessage{MessageID: "m", Content: "a part of an answer"})
+			e := storetest.Entry(t, sum.LastSeq+1, event.AssistantMessage{
+				MessageID: "m",
+				Content:   "a part of an answer",
+			})
 			sum = eventlog.Summarize(sum, e)
 			if err := w.db.Append(t.Context(), "s", []event.Entry{e}, sum); err != nil {
 				t.Fatal(err)

@@ -29,7 +29,8 @@ func TestReaderBeginsBesideAWriter(t *testing.T) {
 			}
 			defer reader.Close()
 			var n int
-			if err := reader.QueryRowContext(t.Context(), `SELECT count(*) FROM sessions`).Scan(&n); err != nil || n != 1 {
+			if err := reader.QueryRowContext(t.Context(),
+				`SELECT count(*) FROM sessions`).Scan(&n); err != nil || n != 1 {
 				t.Errorf("read %d sessions, %v", n, err)
 			}
 		}

@@ -23,8 +23,12 @@ func varied(t *testing.T) (dir string, want map[eventlog.ID]string) {
 	db := mustOpen(t, dir)
 	add := func(id eventlog.ID, n int64, long int) {
 		entries, s := storetest.Start(t, id, n)
-		last := storetest.Entry(t, n+1, event.AssistantMessage{MessageID: "long", Content: strings.Repeat("wörds ", long)})
-		if err := db.Append(t.Context(), id, append(entries, last), eventlog.Summarize(s, last)); err != nil {
+		last := storetest.Entry(t, n+1, event.AssistantMessage{
+			MessageID: "long",
+			Content:   strings.Repeat("wörds ", long),
+		})
+		if err := db.Append(t.Context(), id, append(entries, last),
+			eventlog.Summarize(s, last)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +41,10 @@ func varied(t *testing.T) (dir string, want map[eventlog.ID]string) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.SaveDrafts(t.Context(), "s5", []eventlog.Draft{{MessageID: "d", Content: "half a"}}); err != nil {
+	if err := db.SaveDrafts(t.Context(), "s5", []eventlog.Draft{{
+		MessageID: "d",
+		Content:   "half a",
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Delete(t.Context(), "s6"); err != nil {
@@ -113,7 +120,9 @@ func TestLostPages(t *testing.T) {
 		wants func(r Rescue) bool
 	}{
 		"of events": {func(b []byte) bool { return has(b, `"messageId":"m25"`) && has(b, "wörds") },
-			func(r Rescue) bool { return r.Sessions == len(want) && r.Events > 0 && r.Damaged > 0 && r.Lost == 0 }},
+			func(r Rescue) bool {
+				return r.Sessions == len(want) && r.Events > 0 && r.Damaged > 0 && r.Lost == 0
+			}},
 		"of sessions": {func(b []byte) bool { return has(b, `"lastId"`) },
 			func(r Rescue) bool { return r.Sessions == len(want) && r.Events == 0 && r.Lost == 0 }},
 	} {
@@ -154,7 +163,8 @@ func TestLostPages(t *testing.T) {
 					}
 				}
 				if damaged != r.Events || listed != damaged || events == 0 {
-					t.Errorf("%d events are there and %d damaged, %d in the list, want %d", events, damaged, listed, r.Events)
+					t.Errorf("%d events are there and %d damaged, %d in the list, want %d", events, damaged,
+						listed, r.Events)
 				}
 				if err := db.Close(); err != nil {
 					t.Fatal(err)
@@ -178,16 +188,21 @@ func TestRescueReadsTheJournal(t *testing.T) {
 	if err := db.Append(t.Context(), "a", entries, sum); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.writing(t.Context(), func(f *file) error { _, err := f.fold(t.Context(), "TRUNCATE"); return err }); err != nil {
+	if err := db.writing(t.Context(), func(f *file) error {
+		_, err := f.fold(t.Context(), "TRUNCATE")
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	more := storetest.Entry(t, 41, event.Abort{Reason: "in the journal"})
-	if err := db.Append(t.Context(), "a", []event.Entry{more}, eventlog.Summarize(sum, more)); err != nil {
+	if err := db.Append(t.Context(), "a", []event.Entry{more},
+		eventlog.Summarize(sum, more)); err != nil {
 		t.Fatal(err)
 	}
 	// The file cannot be opened: its header names a format that does not exist.
 	copied, r, _ := damagedCopy(t, filepath.Dir(db.path), func(b []byte) { b[18] ^= 64 })
-	if got, err := copied.After(t.Context(), "a", 0, 100); err != nil || len(got) != 41 || len(r.Aside) != 2 || r.Sessions != 1 || r.Events > 0 {
+	if got, err := copied.After(t.Context(), "a", 0, 100); err != nil || len(got) != 41 ||
+		len(r.Aside) != 2 || r.Sessions != 1 || r.Events > 0 {
 		t.Errorf("%d events, %v; %+v", len(got), err, r)
 	}
 }

@@ -29,14 +29,17 @@ func TestReadOnlyDisk(t *testing.T) {
 		}
 	}
 	e := storetest.Entry(t, 2, event.Abort{Reason: "x"})
-	add := func() error { return db.Append(t.Context(), "a", []event.Entry{e}, eventlog.Summarize(s, e)) }
+	add := func() error {
+		return db.Append(t.Context(), "a", []event.Entry{e}, eventlog.Summarize(s, e))
+	}
 	disk.set(true)
 	says("a broken disk", add(), ErrDisk.Error())
 	if err := syscall.Mount(disk.dir, disk.dir, "", syscall.MS_BIND, ""); err != nil {
 		t.Skipf("nothing can be mounted: %v", err)
 	}
 	defer func() { _ = syscall.Unmount(disk.dir, syscall.MNT_DETACH) }()
-	if err := syscall.Mount("", disk.dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+	if err := syscall.Mount("", disk.dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY,
+		""); err != nil {
 		t.Fatal(err)
 	}
 	const text = "the disk can only be read"
@@ -50,7 +53,8 @@ func TestReadOnlyDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says("after a start", started.Append(t.Context(), "a", []event.Entry{e}, eventlog.Summarize(s, e)), text)
+	says("after a start", started.Append(t.Context(), "a", []event.Entry{e}, eventlog.Summarize(s, e)),
+		text)
 	if err := started.Close(); err != nil {
 		t.Error(err)
 	}

@@ -23,7 +23,10 @@ func TestDeletedIsGone(t *testing.T) {
 		for i := range 200 {
 			var d event.Data = event.SessionStart{SessionID: name, Title: name + "titleword"}
 			if i > 0 {
-				d = event.UserMessage{MessageID: fmt.Sprint("m", i), Content: strings.Repeat(fmt.Sprintf("%scanary%d ", name, i), 20)}
+				d = event.UserMessage{
+					MessageID: fmt.Sprint("m", i),
+					Content:   strings.Repeat(fmt.Sprintf("%scanary%d ", name, i), 20),
+				}
 			}
 			e := storetest.Entry(t, int64(i+1), d)
 			sum = eventlog.Summarize(sum, e)

@@ -15,8 +15,12 @@ func TestVacuum(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
 	for i := range 20 {
 		id := eventlog.ID(fmt.Sprint("big", i))
-		e := storetest.Entry(t, 1, event.SessionStart{SessionID: string(id), Title: strings.Repeat("x", 100_000)})
-		if err := db.Append(t.Context(), id, []event.Entry{e}, eventlog.Summarize(eventlog.Summary{}, e)); err != nil {
+		e := storetest.Entry(t, 1, event.SessionStart{
+			SessionID: string(id),
+			Title:     strings.Repeat("x", 100_000),
+		})
+		if err := db.Append(t.Context(), id, []event.Entry{e},
+			eventlog.Summarize(eventlog.Summary{}, e)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -122,14 +122,17 @@ func TestFlippedHeadersCostNothing(t *testing.T) {
 				t.Errorf("page %d: session %s is\n%.300s\nwant\n%.300s", page+1, id, got[id], was)
 			}
 		}
-		if parts += lost; len(got) != len(want) || lost > 0 && (lost > 1 || file[page*ordinarySize] != 0) || r.Lost > 0 {
-			t.Errorf("page %d: %d sessions, want %d; %d events lost; %+v", page+1, len(got), len(want), lost, r)
+		if parts += lost; len(got) != len(want) || lost > 0 &&
+			(lost > 1 || file[page*ordinarySize] != 0) || r.Lost > 0 {
+			t.Errorf("page %d: %d sessions, want %d; %d events lost; %+v", page+1, len(got), len(want), lost,
+				r)
 		}
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d of %d pages had the file set aside, %d cost one event, none cost more", aside, count, parts)
+	t.Logf("%d of %d pages had the file set aside, %d cost one event, none cost more", aside, count,
+		parts)
 	if aside == 0 {
 		t.Error("no flip was noticed")
 	}

@@ -24,7 +24,8 @@ func TestDecode(t *testing.T) {
 		says        string
 	}{
 		{`{}`, "", "", ""},
-		{" {\"content\":\"a\",\"parts\":[{\"path\":\"x\"},{\"path\":\"y\"}],\"on\":null,\"count\":3} \n", "", "", ""},
+		{" {\"content\":\"a\",\"parts\":[{\"path\":\"x\"},{\"path\":\"y\"}],\"on\":null,\"count\":3} \n",
+			"", "", ""},
 		{``, "", WrongType, "the body must be a JSON object, not empty"},
 		{`[]`, "", WrongType, "the body must be a JSON object, not an array"},
 		{`null`, "", WrongType, "not null"},
@@ -34,7 +35,8 @@ func TestDecode(t *testing.T) {
 		{"{\"content\":\"\xff\"}", "", Malformed, "UTF-8"},
 		{`{"content":"\ud800"}`, "", Malformed, "surrogate"},
 		{`{"parts":` + strings.Repeat("[", 100_000), "", Malformed, "deeper than 64"},
-		{`{"content":1}`, "content", WrongType, `the body must give "content" as a string, not as a number`},
+		{`{"content":1}`, "content", WrongType,
+			`the body must give "content" as a string, not as a number`},
 		{`{"parts":{}}`, "parts", WrongType, "as an array, not as an object"},
 		{`{"parts":[{"path":true}]}`, "parts[].path", WrongType, "as a string, not as a bool"},
 		{`{"on":"yes"}`, "on", WrongType, "as true or false"},
@@ -56,15 +58,18 @@ func TestDecode(t *testing.T) {
 			continue
 		}
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Kind != c.kind || e.Field != c.field || !strings.Contains(Say("the body", err), c.says) {
-			t.Errorf("%.60s: %+v %q, want %s of %q: %s", c.text, e, Say("the body", err), c.kind, c.field, c.says)
+		if !ok || e.Kind != c.kind || e.Field != c.field ||
+			!strings.Contains(Say("the body", err), c.says) {
+			t.Errorf("%.60s: %+v %q, want %s of %q: %s", c.text, e, Say("the body", err), c.kind, c.field,
+				c.says)
 		}
 	}
 }
 
 // Equal names in different objects are no contradiction.
 func TestObjectTakesNamesAgainElsewhere(t *testing.T) {
-	for _, text := range []string{`{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}`, `{"a":"b","b":"a"}`, `{"a":["a","a"],"A1":[]}`} {
+	for _, text := range []string{`{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}`, `{"a":"b","b":"a"}`,
+		`{"a":["a","a"],"A1":[]}`} {
 		if err := Object([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}

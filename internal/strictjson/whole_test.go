@@ -25,7 +25,8 @@ func TestWhole(t *testing.T) {
 
 // What it returns is the same value to a reader of floats.
 func FuzzWhole(f *testing.F) {
-	for _, s := range []string{`{"a":3.0,"b":"1.0\\","c":[1e400,0.1,-2E+1]}`, `"\"`, `3.`, `{"a":1.50}`} {
+	for _, s := range []string{`{"a":3.0,"b":"1.0\\","c":[1e400,0.1,-2E+1]}`, `"\"`, `3.`,
+		`{"a":1.50}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

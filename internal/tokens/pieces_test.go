@@ -10,7 +10,8 @@ import (
 
 // Counting by pieces must not be seen: the same number as encoding everything at once.
 func TestPiecesEqualWhole(t *testing.T) {
-	words := []string{"func", "return", "x", "42", "Žluťoučký", "日本語", "\n", "\t", "(", "});", "a_b", "don't", "://", "  ", "\r\n"}
+	words := []string{"func", "return", "x", "42", "Žluťoučký", "日本語", "\n", "\t", "(", "});", "a_b",
+		"don't", "://", "  ", "\r\n"}
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		var b strings.Builder
@@ -31,7 +32,8 @@ func TestPiecesEqualWhole(t *testing.T) {
 	})
 }
 
-// The texts that make encoders slow come to an end, in pieces like any other text; the benchmark measures how fast.
+// The texts that make encoders slow come to an end, in pieces like any other text; the benchmark
+// measures how fast.
 func TestPathological(t *testing.T) {
 	for name, s := range hostile(6 * pieceLimit) {
 		n, exact := Count(s)

@@ -59,7 +59,8 @@ func TestSampled(t *testing.T) {
 }
 
 func TestReaderErrors(t *testing.T) {
-	if _, _, err := CountReaderAt(strings.NewReader("short"), 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, _, err := CountReaderAt(strings.NewReader("short"), 10); !errors.Is(err,
+		io.ErrUnexpectedEOF) {
 		t.Errorf("a reader shorter than said: %v", err)
 	}
 	if _, _, err := CountReaderAt(strings.NewReader("short"), 2*ExactLimit); err == nil {
@@ -93,7 +94,8 @@ func TestConcurrent(t *testing.T) {
 }
 
 func TestTrim(t *testing.T) {
-	for in, want := range map[string]string{"": "", "a": "a", "\x8c界": "界", "界\xe7\x95": "界", "\x80\x80\x80\x80": "\x80", "é": "é"} {
+	for in, want := range map[string]string{"": "", "a": "a", "\x8c界": "界", "界\xe7\x95": "界",
+		"\x80\x80\x80\x80": "\x80", "é": "é"} {
 		if got := trim(in); got != want {
 			t.Errorf("trim(%q) = %q, want %q", in, got, want)
 		}

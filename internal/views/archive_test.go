@@ -21,7 +21,8 @@ import (
 var packedAt = time.Date(2024, 2, 3, 4, 5, 6, 0, time.UTC)
 
 // hostileNames are names as others pack them.
-var hostileNames = []string{"src/", "src/pump.go", "../../etc/passwd", "/abs", "a\u202egnp.exe", "line\nbreak", "</code><script>", "x (link)", strings.Repeat("long", 1000)}
+var hostileNames = []string{"src/", "src/pump.go", "../../etc/passwd", "/abs", "a\u202egnp.exe",
+	"line\nbreak", "</code><script>", "x (link)", strings.Repeat("long", 1000)}
 
 func zipOf(t testing.TB, names ...string) []byte {
 	t.Helper()
@@ -96,7 +97,8 @@ func zstded(t testing.TB, b []byte) []byte {
 func TestArchivesAreLists(t *testing.T) {
 	h := New(testStore(t), nil)
 	plain := tarOf(t, hostileNames...)
-	for what, b := range map[string][]byte{"zip": zipOf(t, hostileNames...), "tar": plain, "tar.gz": gzipped(t, plain), "tar.zst": zstded(t, plain)} {
+	for what, b := range map[string][]byte{"zip": zipOf(t, hostileNames...), "tar": plain,
+		"tar.gz": gzipped(t, plain), "tar.zst": zstded(t, plain)} {
 		o := putBytes(t, h, b)
 		if got := viewsOf(h, o); got != "list hex" {
 			t.Errorf("%s: %s", what, got)
@@ -108,7 +110,8 @@ func TestArchivesAreLists(t *testing.T) {
 		for _, want := range []string{
 			`<div class="line entry dir member"><span class="ln">1</span><code class="cl">src/</code><span class="size"></span>`,
 			`<code class="cl">src/pump.go</code><span class="size">5 bytes</span><span class="when">3 Feb 2024</span>`,
-			`../../etc/passwd`, `a<span class="vis">U+202E</span>gnp.exe`, `line<span class="nl">↵</span>`, `&lt;script&gt;`, `x (link)</code>`, `longlong…`,
+			`../../etc/passwd`, `a<span class="vis">U+202E</span>gnp.exe`, `line<span class="nl">↵</span>`,
+			`&lt;script&gt;`, `x (link)</code>`, `longlong…`,
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %s in %.600s", what, want, got)
@@ -117,7 +120,11 @@ func TestArchivesAreLists(t *testing.T) {
 		if w.Total != len(hostileNames) || strings.Contains(got, "entry link") {
 			t.Errorf("%s: %d rows", what, w.Total)
 		}
-		if got := words(ask(t, h, o, outputs.Ask{View: List, Rows: 2, Sort: "-2"})); !strings.HasPrefix(got, "1 src/") {
+		if got := words(ask(t, h, o, outputs.Ask{
+			View: List,
+			Rows: 2,
+			Sort: "-2",
+		})); !strings.HasPrefix(got, "1 src/") {
 			t.Errorf("%s, by size: %s", what, got)
 		}
 	}
@@ -139,7 +146,8 @@ func TestThreat91HostileArchives(t *testing.T) {
 		}
 		w := ask(t, h, o, outputs.Ask{View: h.Of(o)[0], Rows: 5000})
 		checkHarmless(t, what, w.HTML)
-		if got := words(w) + w.Header["Note"]; sentence != "" && !strings.HasSuffix(strings.TrimSpace(got), sentence) && !strings.Contains(got, sentence) {
+		if got := words(w) + w.Header["Note"]; sentence != "" &&
+			!strings.HasSuffix(strings.TrimSpace(got), sentence) && !strings.Contains(got, sentence) {
 			t.Errorf("%s: %.300s", what, got[max(0, len(got)-300):])
 		}
 	}
@@ -148,7 +156,8 @@ func TestThreat91HostileArchives(t *testing.T) {
 	central := bytes.Index(whole, []byte("PK\x01\x02"))
 	bomb := bytes.Clone(whole)
 	binary.LittleEndian.PutUint32(bomb[central+20:], 1<<31)
-	shows("overlapping zip", bomb, "hex", "unpacks to far more than its size, as bombs do, so its bytes are shown.")
+	shows("overlapping zip", bomb, "hex",
+		"unpacks to far more than its size, as bombs do, so its bytes are shown.")
 	bomb = bytes.Clone(whole)
 	binary.LittleEndian.PutUint32(bomb[central+24:], 1<<31)
 	shows("zip of zeros", bomb, "hex", "as bombs do, so its bytes are shown.")
@@ -160,7 +169,8 @@ func TestThreat91HostileArchives(t *testing.T) {
 		many = append(many, fmt.Sprintf("f%d", i))
 	}
 	o := putBytes(t, h, zipOf(t, many...))
-	if w := ask(t, h, o, outputs.Ask{View: List, From: maxMembers, Rows: 10}); w.Total != maxMembers+1 || !strings.Contains(words(w), "The first 10,000 names are listed. There are 3 more.") {
+	if w := ask(t, h, o, outputs.Ask{View: List, From: maxMembers, Rows: 10}); w.Total != maxMembers+
+		1 || !strings.Contains(words(w), "The first 10,000 names are listed. There are 3 more.") {
 		t.Error(w.Total, words(w))
 	}
 
@@ -178,7 +188,8 @@ func TestThreat91HostileArchives(t *testing.T) {
 	shows("tar with a lying size", lying, "list hex", "The archive is damaged from here on.")
 	shows("the same in gzip", gzipped(t, lying), "list hex", "The archive is damaged from here on.")
 	shows("cut tar", plain[:1200], "list hex", "The archive is damaged from here on.")
-	shows("cut gzip", gzipped(t, tarOf(t, hostileNames...))[:60], "hex", "This tar file is damaged, so its bytes are shown.")
+	shows("cut gzip", gzipped(t, tarOf(t, hostileNames...))[:60], "hex",
+		"This tar file is damaged, so its bytes are shown.")
 
 	// A tar whose one file is zeros, which compress well.
 	var b bytes.Buffer

@@ -54,7 +54,8 @@ func BenchmarkWindow(b *testing.B) {
 					firsts = append(firsts, first.Seconds()*1000)
 					laters = append(laters, look(h, known, 1+(i*7919)%1000*lines/1000).Seconds()*1000)
 				}
-				for unit, list := range map[string][]float64{"ratio": ratios, "first-ms": firsts, "later-ms": laters} {
+				for unit, list := range map[string][]float64{"ratio": ratios, "first-ms": firsts,
+					"later-ms": laters} {
 					slices.Sort(list)
 					b.ReportMetric(list[len(list)/2], unit)
 				}
@@ -71,19 +72,25 @@ func BenchmarkLimits(b *testing.B) {
 		of               format
 		head, line, tail string
 	}{
-		"usual.csv":   {csv, "time,level,pump,text\n", "17,INFO,pump-3,\"accepted, sink 5\"\n", ""},
-		"broken.csv":  {csv, "time,text\n", "17,accepted\n18,\"sink\" 5\n19,accepted\n", ""},
-		"usual.jsonl": {jsonLines, "", "{\"time\": 17, \"level\": \"INFO\", \"text\": \"accepted sink 5\"}\n", ""},
-		"dense.json":  {jsonValue, "{\"a\":[1", ",1", "]}"},
-		"usual.yaml":  {yaml, "", "- host: a.example\n  port: 443\n  tags: [x, y]\n", ""},
-		"dense.yaml":  {yaml, "a: [1", ",1", "]\n"},
-		"usual.md":    {prose, "# Pumps\n\n", "A pump *moves* what its `buffer` holds, see [the log](https://example.com/log).\n\n- one\n- two\n\n", ""},
-		"list.md":     {prose, "# Stars\n\n", "- [example/pump](https://github.com/example/pump) - A *fast* pump for `frames` and what they hold\n", ""},
-		"usual.toml":  {toml, "", "[[a]]\nhost = \"a.example\"\nport = 443\ntags = [\"x\", \"y\"]\n", ""},
+		"usual.csv":  {csv, "time,level,pump,text\n", "17,INFO,pump-3,\"accepted, sink 5\"\n", ""},
+		"broken.csv": {csv, "time,text\n", "17,accepted\n18,\"sink\" 5\n19,accepted\n", ""},
+		"usual.jsonl": {jsonLines, "",
+			"{\"time\": 17, \"level\": \"INFO\", \"text\": \"accepted sink 5\"}\n", ""},
+		"dense.json": {jsonValue, "{\"a\":[1", ",1", "]}"},
+		"usual.yaml": {yaml, "", "- host: a.example\n  port: 443\n  tags: [x, y]\n", ""},
+		"dense.yaml": {yaml, "a: [1", ",1", "]\n"},
+		"usual.md": {prose, "# Pumps\n\n",
+			"A pump *moves* what its `buffer` holds, see [the log](https://example.com/log).\n\n- one\n- " +
+				"two\n\n", ""},
+		"list.md": {prose, "# Stars\n\n",
+			"- [example/pump](https://github.com/example/pump) - A *fast* pump for `frames` and what they " +
+				"hold\n", ""},
+		"usual.toml": {toml, "", "[[a]]\nhost = \"a.example\"\nport = 443\ntags = [\"x\", \"y\"]\n", ""},
 	} {
 		b.Run(name, func(b *testing.B) {
 			h := New(outputsOf(b, 1<<30), nil)
-			o := file(b, h, name, c.head+strings.Repeat(c.line, (int(limits[c.of].bytes)-20)/len(c.line)-1)+c.tail)
+			o := file(b, h, name, c.head+strings.Repeat(c.line, (int(limits[c.of].bytes)-20)/len(c.line)-1)+
+				c.tail)
 			took := map[string]time.Duration{}
 			look := func(what string, f func()) {
 				begun := time.Now()

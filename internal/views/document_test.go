@@ -40,7 +40,8 @@ func TestRowsAroundTheGap(t *testing.T) {
 	}{{outputs.Terminal, true}, {outputs.File, true}, {outputs.Terminal, false}} {
 		kind := c.kind
 		store := testStore(t)
-		w, err := store.Create(outputs.Meta{Type: kind, StartLine: 1}, outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
+		w, err := store.Create(outputs.Meta{Type: kind, StartLine: 1},
+			outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,8 @@ func TestRowsAroundTheGap(t *testing.T) {
 		for _, c := range []struct {
 			from, to int
 			cut      bool
-		}{{1, 3, false}, {last - 1, last, false}, {last - 1, next + 2, true}, {last + 5, next - 5, true}, {next + 3, next + 6, false}, {total - 2, total, false}} {
+		}{{1, 3, false}, {last - 1, last, false}, {last - 1, next + 2, true}, {last + 5, next - 5, true},
+			{next + 3, next + 6, false}, {total - 2, total, false}} {
 			html, err := h.HTML(t.Context(), o, c.from, c.to)
 			if err != nil {
 				t.Fatalf("%s %d-%d: %v", kind, c.from, c.to, err)
@@ -88,7 +90,8 @@ func TestRowsAroundTheGap(t *testing.T) {
 			}
 			for _, n := range want {
 				// Beside the gap a line may be a part of one.
-				if n != last && n != next && !strings.Contains(string(html), fmt.Sprintf("this is line %d<", n)) {
+				if n != last && n != next && !strings.Contains(string(html),
+					fmt.Sprintf("this is line %d<", n)) {
 					t.Errorf("%s %d-%d: row %d has another text", kind, c.from, c.to, n)
 				}
 			}
@@ -99,7 +102,8 @@ func TestRowsAroundTheGap(t *testing.T) {
 // A terminal that grows is shown as far as it is, also after its middle is gone.
 func TestRowsOfAGrowingTerminal(t *testing.T) {
 	store := testStore(t)
-	w, err := store.Create(outputs.Meta{Type: outputs.Terminal}, outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
+	w, err := store.Create(outputs.Meta{Type: outputs.Terminal},
+		outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +120,8 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := numbersIn(html); fmt.Sprint(got) != fmt.Sprint([]int{i - 2, i - 1, i}) || !bytes.Contains(html, fmt.Appendf(nil, "</span> %d<", i)) {
+		if got := numbersIn(html); fmt.Sprint(got) != fmt.Sprint([]int{i - 2, i - 1, i}) ||
+			!bytes.Contains(html, fmt.Appendf(nil, "</span> %d<", i)) {
 			t.Fatalf("at line %d: %s", i, html)
 		}
 		if bytes.ContainsAny(html, "\x1b") {
@@ -144,7 +149,8 @@ func TestRowsWrittenOver(t *testing.T) {
 		write(fmt.Sprintf("a %d\nb %d\n\x1b[2A", i, i))
 	}
 	html, err := h.HTML(t.Context(), o, o.TotalLines()-1, o.TotalLines())
-	if err != nil || !slices.Equal(numbersIn(html), []int{2, 3}) || !bytes.Contains(html, []byte("b 199")) {
+	if err != nil || !slices.Equal(numbersIn(html), []int{2, 3}) ||
+		!bytes.Contains(html, []byte("b 199")) {
 		t.Errorf("following: %s, %v", html, err)
 	}
 	write("\n\nend\n")
@@ -152,7 +158,8 @@ func TestRowsWrittenOver(t *testing.T) {
 	if last := h.last(t.Context(), o); last != 4 {
 		t.Errorf("the last row is %d", last)
 	}
-	if html, err := h.HTML(t.Context(), o, 4, 9); err != nil || !bytes.Contains(html, []byte("end</code>")) || len(numbersIn(html)) != 1 {
+	if html, err := h.HTML(t.Context(), o, 4, 9); err != nil ||
+		!bytes.Contains(html, []byte("end</code>")) || len(numbersIn(html)) != 1 {
 		t.Errorf("at the end: %s, %v", html, err)
 	}
 }

@@ -42,8 +42,10 @@ func TestNotebookCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkHarmless(t, "a notebook", w.HTML)
-	for _, want := range []string{`>Title</h4>`, "<em>text</em>", `<span class="cell-n">[7]</span>`, `<span class="k">def</span>`, `data-picture="image/png"`, "Picture of 3 × 2",
-		"plain words", `data-html="cell=2&amp;output=3"`, "instead", "has no form that is shown", "&lt;script&gt;raw"} {
+	for _, want := range []string{`>Title</h4>`, "<em>text</em>", `<span class="cell-n">[7]</span>`,
+		`<span class="k">def</span>`, `data-picture="image/png"`, "Picture of 3 × 2",
+		"plain words", `data-html="cell=2&amp;output=3"`, "instead", "has no form that is shown",
+		"&lt;script&gt;raw"} {
 		if !strings.Contains(string(w.HTML), want) {
 			t.Errorf("no %q in\n%s", want, w.HTML)
 		}
@@ -53,7 +55,8 @@ func TestNotebookCells(t *testing.T) {
 			t.Errorf("%q in\n%s", not, w.HTML)
 		}
 	}
-	if page, err := h.Page(t.Context(), o, 2, 3); err != nil || !strings.Contains(string(page), "table</b>") {
+	if page, err := h.Page(t.Context(), o, 2, 3); err != nil ||
+		!strings.Contains(string(page), "table</b>") {
 		t.Errorf("its page is %q, %v", page, err)
 	}
 	for _, at := range [][2]int{{0, 0}, {1, 1}, {2, 1}, {2, 99}, {99, 1}, {-1, -1}} {
@@ -74,9 +77,12 @@ func TestHostileNotebooks(t *testing.T) {
 		"null cells": {`{"nbformat":4,"cells":[null]}`, "damaged"},
 		"format 3":   {`{"nbformat":3,"cells":[],"worksheets":[]}`, "format 3"},
 		"deep":       {`{"nbformat":4,"cells":` + strings.Repeat("[", 1<<20), "damaged"},
-		"deep data":  {`{"nbformat":4,"cells":[{"cell_type":"code","outputs":[{"data":{"a":` + strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20) + `}}]}]}`, "damaged"},
-		"many cells": {`{"nbformat":4,"cells":[` + strings.Repeat(cell+",", 20_000) + cell + `]}`, "10,000"},
-		"100 MB":     {`{"nbformat":4,"cells":[{"cell_type":"code","source":"` + strings.Repeat("x", 100<<20) + `"}]}`, "up to 16"},
+		"deep data": {`{"nbformat":4,"cells":[{"cell_type":"code","outputs":[{"data":{"a":` +
+			strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20) + `}}]}]}`, "damaged"},
+		"many cells": {`{"nbformat":4,"cells":[` + strings.Repeat(cell+",", 20_000) + cell + `]}`,
+			"10,000"},
+		"100 MB": {`{"nbformat":4,"cells":[{"cell_type":"code","source":"` +
+			strings.Repeat("x", 100<<20) + `"}]}`, "up to 16"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := file(t, h, "x.ipynb", c.text)
@@ -84,7 +90,8 @@ func TestHostileNotebooks(t *testing.T) {
 				t.Fatalf("it is shown as %v", views)
 			}
 			w, err := h.View(context.Background(), o, outputs.Ask{View: Source, From: 1, Rows: 10})
-			if err != nil || !strings.Contains(w.Header["Note"], c.why) || !strings.Contains(w.Header["Note"], "lines") {
+			if err != nil || !strings.Contains(w.Header["Note"], c.why) ||
+				!strings.Contains(w.Header["Note"], "lines") {
 				t.Errorf("the note is %q, %v", w.Header["Note"], err)
 			}
 		})
@@ -92,11 +99,17 @@ func TestHostileNotebooks(t *testing.T) {
 	slow := file(t, h, "z.ipynb", `{"nbformat":4,"cells":[`+cell+","+cell+`]}`)
 	over, end := context.WithCancel(t.Context())
 	end()
-	if w, err := h.View(over, slow, outputs.Ask{View: h.Of(slow)[0], From: 1, Rows: 10}); err != nil || w.To != 1 || w.Total != 2 {
+	if w, err := h.View(over, slow, outputs.Ask{View: h.Of(slow)[0], From: 1, Rows: 10}); err != nil ||
+		w.To != 1 || w.Total != 2 {
 		t.Errorf("a request whose time is up has rows to %d of %d, %v", w.To, w.Total, err)
 	}
-	o := file(t, h, "y.ipynb", `{"nbformat":4,"cells":[{"cell_type":7},{"cell_type":"markdown","source":{"a":1}},{"cell_type":"code","outputs":[null,{"output_type":"stream","text":"`+strings.Repeat(`\u001b[1mxx\n`, 60_000)+`"}]}]}`)
-	if w, err := h.View(context.Background(), o, outputs.Ask{View: h.Of(o)[0], From: 1, Rows: 10}); err == nil {
+	o := file(t, h, "y.ipynb",
+		`{"nbformat":4,"cells":[{"cell_type":7},{"cell_type":"markdown","source":{"a":1}},{"cell_type":"code","outputs":[null,{"output_type":"stream","text":"`+strings.Repeat(`\u001b[1mxx\n`, 60_000)+`"}]}]}`)
+	if w, err := h.View(context.Background(), o, outputs.Ask{
+		View: h.Of(o)[0],
+		From: 1,
+		Rows: 10,
+	}); err == nil {
 		checkHarmless(t, "odd cells", w.HTML)
 		if len(w.HTML) > 4<<20 {
 			t.Errorf("%d bytes", len(w.HTML))
@@ -107,16 +120,21 @@ func TestHostileNotebooks(t *testing.T) {
 // A page has nothing left that would have a browser ask anybody for anything by itself.
 func TestPageIsStill(t *testing.T) {
 	h := New(outputsOf(t, 1<<30), nil)
-	o := put(t, h, outputs.Meta{Type: outputs.File, Path: "a.html", Highlight: "HTML"}, `<!doctype html><html><head><meta http-equiv=refresh content="0;url=http://a"><link rel=preconnect href=http://a><base href=http://a><script>x</script><style>p{color:red}</style></head>
+	o := put(t, h, outputs.Meta{Type: outputs.File, Path: "a.html", Highlight: "HTML"},
+		`<!doctype html><html><head><meta http-equiv=refresh content="0;url=http://a"><link rel=preconnect href=http://a><base href=http://a><script>x</script><style>p{color:red}</style></head>
 		<body><p>Words<!-- c --><iframe src=http://a></iframe><svg><script>y</script></svg><a href=http://a ping=http://a>away</a><a href=#x>in</a><object data=http://a></object><template><script>z</script></template>`)
 	page, err := h.Page(t.Context(), o, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(page); !strings.Contains(got, "<p>Words") || !strings.Contains(got, "color:red") || !strings.Contains(got, `<a href="#x">in</a>`) || strings.Contains(got, "http:") || strings.Contains(got, "script") || strings.Contains(got, "<!-- c") {
+	if got := string(page); !strings.Contains(got, "<p>Words") ||
+		!strings.Contains(got, "color:red") || !strings.Contains(got, `<a href="#x">in</a>`) ||
+		strings.Contains(got, "http:") || strings.Contains(got, "script") ||
+		strings.Contains(got, "<!-- c") {
 		t.Errorf("it is %s", got)
 	}
-	deep := put(t, h, outputs.Meta{Type: outputs.File, Path: "b.html", Highlight: "HTML"}, strings.Repeat("<div>", 100_000))
+	deep := put(t, h, outputs.Meta{Type: outputs.File, Path: "b.html", Highlight: "HTML"},
+		strings.Repeat("<div>", 100_000))
 	if _, err := h.Page(t.Context(), deep, 0, 0); err != nil && err != ErrNoPage {
 		t.Error(err)
 	}
@@ -129,7 +147,11 @@ func TestPageIsStill(t *testing.T) {
 func TestPageIsBounded(t *testing.T) {
 	h := New(outputsOf(t, 1<<30), nil)
 	page := func(text string) error {
-		_, err := h.Page(t.Context(), put(t, h, outputs.Meta{Type: outputs.File, Path: "a.html", Highlight: "HTML"}, "<!doctype html>"+text), 0, 0)
+		_, err := h.Page(t.Context(), put(t, h, outputs.Meta{
+			Type:      outputs.File,
+			Path:      "a.html",
+			Highlight: "HTML",
+		}, "<!doctype html>"+text), 0, 0)
 		return err
 	}
 	attributes := func(tag string, n int) string {

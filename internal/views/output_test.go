@@ -10,15 +10,22 @@ import (
 func TestOutputs(t *testing.T) {
 	store := testStore(t)
 	v := New(store, nil)
-	id, err := store.Put(outputs.Meta{SessionID: "s1", Type: outputs.File, Path: "a.go", Highlight: "Go"}, []byte("package a\n\nfunc f() {}\n"))
+	id, err := store.Put(outputs.Meta{
+		SessionID: "s1",
+		Type:      outputs.File,
+		Path:      "a.go",
+		Highlight: "Go",
+	}, []byte("package a\n\nfunc f() {}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o, ok := v.Output(string(id))
-	if !ok || o.Path != "a.go" || o.TotalLines != 3 || o.Content.Last() != 3 || string(o.Content.Head(7)) != "package" {
+	if !ok || o.Path != "a.go" || o.TotalLines != 3 || o.Content.Last() != 3 ||
+		string(o.Content.Head(7)) != "package" {
 		t.Fatalf("%+v, %v", o, ok)
 	}
-	if html, err := o.Content.Rows(3, 3); err != nil || !strings.Contains(string(html), `aria-label="Line 3"`) {
+	if html, err := o.Content.Rows(3, 3); err != nil ||
+		!strings.Contains(string(html), `aria-label="Line 3"`) {
 		t.Errorf("%s, %v", html, err)
 	}
 	if b, err := o.Content.Read(23); err != nil || len(b) != 23 {

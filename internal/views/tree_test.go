@@ -28,7 +28,8 @@ func itemsOf(html []byte) (items []treeItem) {
 	}
 	for _, m := range itemRE.FindAllStringSubmatch(string(html), -1) {
 		text := strings.TrimLeft(textOf([]byte(m[2])), "0123456789") // the line stands in front
-		items = append(items, treeItem{first(atRE, m[1]), textOf([]byte(first(stepRE, m[1]))), first(linesRE, m[1]), text})
+		items = append(items, treeItem{first(atRE, m[1]), textOf([]byte(first(stepRE, m[1]))),
+			first(linesRE, m[1]), text})
 	}
 	return items
 }
@@ -52,9 +53,12 @@ func TestTree(t *testing.T) {
 	w := ask(t, h, o, outputs.Ask{View: Tree, Rows: 500})
 	items := itemsOf(w.HTML)
 	want := []treeItem{ // what fits is open
-		{"0", "$", "1-11", "{…}5 keys"}, {"", ".name", "2-2", `name: "relay"`}, {"", ".pump", "3-3", "pump: {…}3 keys"},
-		{"", ".buffer", "3-3", "buffer: 64"}, {"", ".clock", "3-3", "clock: null"}, {"", ".on", "3-3", "on: true"},
-		{"", ".sinks", "4-8", "sinks: […]3 items"}, {"", "[0]", "5-5", ": {…}a.example"}, {"", ".host", "5-5", `host: "a.example"`}, {"", ".tls", "5-5", "tls: {}0 keys"},
+		{"0", "$", "1-11", "{…}5 keys"}, {"", ".name", "2-2", `name: "relay"`},
+		{"", ".pump", "3-3", "pump: {…}3 keys"},
+		{"", ".buffer", "3-3", "buffer: 64"}, {"", ".clock", "3-3", "clock: null"},
+		{"", ".on", "3-3", "on: true"},
+		{"", ".sinks", "4-8", "sinks: […]3 items"}, {"", "[0]", "5-5", ": {…}a.example"},
+		{"", ".host", "5-5", `host: "a.example"`}, {"", ".tls", "5-5", "tls: {}0 keys"},
 		{"", "[1]", "6-6", ": []0 items"}, {"", "[2]", "7-7", ": -1.5e3"},
 		{"", `["a \"b\""]`, "9-9", `a "b": "\u00e9<"`}, {"", `[""]`, "10-10", ": 0"},
 	}
@@ -71,7 +75,8 @@ func TestTree(t *testing.T) {
 	}
 	w = ask(t, h, o, outputs.Ask{View: Tree, Rows: 500, At: items[6].at})
 	sinks := itemsOf(w.HTML)
-	if len(sinks) != 3 || sinks[0].text != ": {…}a.example" || sinks[0].step != "[0]" || sinks[1].text != ": []0 items" || sinks[2].text != ": -1.5e3" || sinks[2].lines != "7-7" {
+	if len(sinks) != 3 || sinks[0].text != ": {…}a.example" || sinks[0].step != "[0]" ||
+		sinks[1].text != ": []0 items" || sinks[2].text != ": -1.5e3" || sinks[2].lines != "7-7" {
 		t.Errorf("%+v", sinks)
 	}
 }
@@ -80,17 +85,23 @@ func TestTree(t *testing.T) {
 func TestParsedTrees(t *testing.T) {
 	h := New(testStore(t), nil)
 	for name, text := range map[string]string{
-		"a.yaml": "name: relay\npump:\n  buffer: 64\n  on: true\nsinks:\n  - host: a\n  - [1, 2]\nalso: &x {k: v}\nsame: *x\n",
-		"a.toml": "name = \"relay\"\n[pump]\nbuffer = 64\non = true\n[[sinks]]\nhost = \"a\"\n[[sinks]]\nlist = [1, 2]\n[also]\nk = \"v\"\n",
+		"a.yaml": "name: relay\npump:\n  buffer: 64\n  on: true\nsinks:\n  - host: a\n  - [1, 2]\n" +
+			"also: &x {k: v}\nsame: *x\n",
+		"a.toml": "name = \"relay\"\n[pump]\nbuffer = 64\non = true\n[[sinks]]\nhost = \"a\"\n" +
+			"[[sinks]]\nlist = [1, 2]\n[also]\nk = \"v\"\n",
 	} {
 		o := file(t, h, name, text)
 		items := itemsOf(ask(t, h, o, outputs.Ask{View: Tree, Rows: 500}).HTML)
-		if len(items) < 5 || items[0].step != "$" || items[1].text != "name: relay" || items[1].lines != "1-1" || !strings.HasPrefix(items[2].text, "pump: {…}") || items[2].lines != "2-4" || items[5].text != "sinks: […]2 items" || !strings.Contains(items[6].text, ": {…}") {
+		if len(items) < 5 || items[0].step != "$" || items[1].text != "name: relay" ||
+			items[1].lines != "1-1" || !strings.HasPrefix(items[2].text, "pump: {…}") ||
+			items[2].lines != "2-4" || items[5].text != "sinks: […]2 items" ||
+			!strings.Contains(items[6].text, ": {…}") {
 			t.Errorf("%s: %+v", name, items)
 			continue
 		}
 		pump := itemsOf(ask(t, h, o, outputs.Ask{View: Tree, Rows: 500, At: items[2].at}).HTML)
-		if len(pump) != 2 || pump[0].text != "buffer: 64" || pump[0].lines != "3-3" || pump[1].step != ".on" {
+		if len(pump) != 2 || pump[0].text != "buffer: 64" || pump[0].lines != "3-3" ||
+			pump[1].step != ".on" {
 			t.Errorf("%s: %+v", name, pump)
 		}
 	}
@@ -109,18 +120,24 @@ func TestLargeTree(t *testing.T) {
 	o := file(t, h, "a.json", b.String())
 	w := ask(t, h, o, outputs.Ask{View: Tree, Rows: 500})
 	items := itemsOf(w.HTML)
-	if len(items) != 4 || !strings.HasPrefix(items[1].text, `long: "x`) || items[2].text != "list: […]25,001 items" || items[2].lines != "2-25004" || items[3].text != "after: 7" || items[3].lines != "25004-25004" {
+	if len(items) != 4 || !strings.HasPrefix(items[1].text, `long: "x`) ||
+		items[2].text != "list: […]25,001 items" || items[2].lines != "2-25004" ||
+		items[3].text != "after: 7" || items[3].lines != "25004-25004" {
 		t.Fatalf("%.500v", items)
 	}
 	w = ask(t, h, o, outputs.Ask{View: Tree, Rows: 500, At: items[2].at})
-	if got := itemsOf(w.HTML); len(got) != 100 || w.Total != n+1 || !strings.Contains(string(w.HTML), `<li class="range" data-from="101">100 … 25,000<span class="many">24,901 more</span></li>`) {
+	if got := itemsOf(w.HTML); len(got) != 100 || w.Total != n+1 ||
+		!strings.Contains(string(w.HTML),
+			`<li class="range" data-from="101">100 … 25,000<span class="many">24,901 more</span></li>`) {
 		t.Errorf("%d items of %d", len(got), w.Total)
 	}
 	for _, from := range []int{101, 150, 12_345, n - 10} {
 		w := ask(t, h, o, outputs.Ask{View: Tree, Rows: 60, From: from, At: items[2].at})
 		for i, x := range itemsOf(w.HTML) {
 			k := from - 1 + i
-			if want := "item " + strconv.Itoa(k); k < n && (x.step != fmt.Sprintf("[%d]", k) || x.lines != fmt.Sprintf("%d-%d", k+3, k+3) || !strings.HasSuffix(x.text, want)) {
+			if want := "item " + strconv.Itoa(k); k < n &&
+				(x.step != fmt.Sprintf("[%d]", k) || x.lines != fmt.Sprintf("%d-%d", k+3, k+3) ||
+					!strings.HasSuffix(x.text, want)) {
 				t.Fatalf("%+v, want %s", x, want)
 			}
 		}
@@ -130,7 +147,8 @@ func TestLargeTree(t *testing.T) {
 	}
 	lines := strings.Repeat("{\"a\": 1, \"b\": [2]}\n", 5000)
 	w = ask(t, h, file(t, h, "b.log", lines), outputs.Ask{View: Tree, Rows: 500, From: 4950})
-	if got := itemsOf(w.HTML); len(got) != 51 || w.Total != 5000 || got[50].step != "[4999]" || got[50].lines != "5000-5000" || got[50].text != ": {…}2 keys" {
+	if got := itemsOf(w.HTML); len(got) != 51 || w.Total != 5000 || got[50].step != "[4999]" ||
+		got[50].lines != "5000-5000" || got[50].text != ": {…}2 keys" {
 		t.Errorf("%d of %d: %+v", len(got), w.Total, got[len(got)-1])
 	}
 }

@@ -77,7 +77,8 @@ func TestHunks(t *testing.T) {
 	if rows != 11 {
 		t.Errorf("%d rows: those around a change are drawn once", rows)
 	}
-	if _, err := h.Undo(t.Context(), file(t, h, "a.go", now), file(t, h, "a.go", was), []int{4}); err == nil {
+	if _, err := h.Undo(t.Context(), file(t, h, "a.go", now), file(t, h, "a.go", was),
+		[]int{4}); err == nil {
 		t.Error("a change that is not there is undone")
 	}
 }

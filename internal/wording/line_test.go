@@ -13,7 +13,8 @@ func TestTitle(t *testing.T) {
 		strings.Repeat("x", 100):     strings.Repeat("x", 60) + "…",
 		strings.Repeat("word ", 20):  strings.TrimSpace(strings.Repeat("word ", 12)) + "…",
 		"\u200b":                     "",
-		"Explain how the queue of prompts works in this program, please, in detail": "Explain how the queue of prompts works in this program…",
+		"Explain how the queue of prompts works in this program, please, in " +
+			"detail": "Explain how the queue of prompts works in this program…",
 	} {
 		if got := Title(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)

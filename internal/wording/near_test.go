@@ -9,7 +9,8 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	files := []string{"cmd/main.go", "internal/proc/proc.go", "README.md", "docs/README.md", "c", "Makefile"}
+	files := []string{"cmd/main.go", "internal/proc/proc.go", "README.md", "docs/README.md", "c",
+		"Makefile"}
 	for name, want := range map[string][]string{
 		"RAEDME.md":               {"README.md", "docs/README.md"},
 		"readme":                  {"README.md", "docs/README.md"},

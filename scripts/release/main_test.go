@@ -40,10 +40,13 @@ func staged(t *testing.T, licence string) string {
 	for _, d := range info.Deps {
 		list += fmt.Sprintf("%s %s %s\n", d.Path, d.Version, filepath.Join(dir, "source"))
 	}
-	for name, b := range map[string][]byte{"bin/linux-amd64/webchat": program, "bin/windows-arm64/webchat.exe": program, "common/completions/_webchat": []byte("complete"),
-		"common/README.md": []byte("read me"), "modules": []byte(list), "source/LICENSE.md": []byte(licence), "source/license.go": []byte("package p")} {
+	for name, b := range map[string][]byte{"bin/linux-amd64/webchat": program,
+		"bin/windows-arm64/webchat.exe": program, "common/completions/_webchat": []byte("complete"),
+		"common/README.md": []byte("read me"), "modules": []byte(list),
+		"source/LICENSE.md": []byte(licence), "source/license.go": []byte("package p")} {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, b, 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700),
+			os.WriteFile(name, b, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,14 +57,16 @@ func TestReleasesAreTheSameByteForByte(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for i, out := range []string{first, second} {
 		stage := staged(t, mit)
-		if err := os.Chtimes(filepath.Join(stage, "common", "README.md"), time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+		if err := os.Chtimes(filepath.Join(stage, "common", "README.md"), time.Unix(int64(i), 0),
+			time.Unix(int64(i), 0)); err != nil {
 			t.Fatal(err)
 		}
 		if err := release(stage, out, "1700000000"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"SHA256SUMS", inventoryName, "webchat-linux-amd64.tar.gz", "webchat-windows-arm64.zip"} {
+	for _, name := range []string{"SHA256SUMS", inventoryName, "webchat-linux-amd64.tar.gz",
+		"webchat-windows-arm64.zip"} {
 		a, err := os.ReadFile(filepath.Join(first, name))
 		b, err2 := os.ReadFile(filepath.Join(second, name))
 		if err := errors.Join(err, err2); err != nil || len(a) == 0 || !bytes.Equal(a, b) {
@@ -80,7 +85,8 @@ func TestReleasesAreTheSameByteForByte(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &list)
 	}
-	if err != nil || list.BOMFormat != "CycloneDX" || len(list.Components) < 2 || list.Components[0].Licenses[0].Expression != "MIT" {
+	if err != nil || list.BOMFormat != "CycloneDX" || len(list.Components) < 2 ||
+		list.Components[0].Licenses[0].Expression != "MIT" {
 		t.Errorf("%v, %.200s", err, b)
 	}
 }
@@ -109,7 +115,8 @@ func checkArchives(t *testing.T, out string) {
 		}
 		name := strings.TrimPrefix(h.Name, "webchat-linux-amd64/")
 		names = append(names, name)
-		if executable := h.Mode&0o111 != 0; executable != (name == "webchat") || !h.ModTime.Equal(time.Unix(1700000000, 0)) {
+		if executable := h.Mode&0o111 != 0; executable != (name == "webchat") ||
+			!h.ModTime.Equal(time.Unix(1700000000, 0)) {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -127,10 +134,12 @@ func checkArchives(t *testing.T, out string) {
 }
 
 func TestUnknownLicencesEndTheRelease(t *testing.T) {
-	if err := release(staged(t, "You may do what we say."), t.TempDir(), "1"); err == nil || !strings.Contains(err.Error(), "is none that is known here") {
+	if err := release(staged(t, "You may do what we say."), t.TempDir(), "1"); err == nil ||
+		!strings.Contains(err.Error(), "is none that is known here") {
 		t.Error(err)
 	}
-	for text, want := range map[string]string{mit: "MIT", bsd: "BSD-3-Clause", bsd[:50]: "BSD-2-Clause", mit + "\nApache License\n  Version 2.0, January": "Apache-2.0 MIT"} {
+	for text, want := range map[string]string{mit: "MIT", bsd: "BSD-3-Clause",
+		bsd[:50]: "BSD-2-Clause", mit + "\nApache License\n  Version 2.0, January": "Apache-2.0 MIT"} {
 		if got := strings.Join(licences(text), " "); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}

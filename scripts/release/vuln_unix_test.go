@@ -19,13 +19,15 @@ func TestVulnerabilitiesThatCannotBeLookedFor(t *testing.T) {
 		says              string
 	}{
 		"nothing known": {reached, "exit 0", true, true, "nothing is known"},
-		"known":         {reached, "echo 'Vulnerability #1: x'; exit 3", false, false, "Vulnerability #1"},
-		"no list":       {away, "exit 0", true, false, "NOT LOOKED FOR"},
-		"no program":    {reached, "echo no such module; exit 1", true, false, "no such module"},
+		"known": {reached, "echo 'Vulnerability #1: x'; exit 3", false, false,
+			"Vulnerability #1"},
+		"no list":    {away, "exit 0", true, false, "NOT LOOKED FOR"},
+		"no program": {reached, "echo no such module; exit 1", true, false, "no such module"},
 	} {
 		dir := t.TempDir()
 		for name, script := range map[string]string{"curl": c.curl, "go": c.govulncheck} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"),
+				0o700); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What does not compile, and what go vet finds, is reported for the system that has it, in tests too.
+// What does not compile, and what go vet finds, is reported for the system that has it, in tests
+// too.
 func TestReportsBySystem(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -30,7 +31,8 @@ func TestReportsBySystem(t *testing.T) {
 	} {
 		var out strings.Builder
 		good := look(&out, dir, system)
-		if lines := strings.Count(out.String(), "\n"); good != (want == "") || lines > 1 || !strings.Contains(out.String(), want) {
+		if lines := strings.Count(out.String(), "\n"); good != (want == "") || lines > 1 ||
+			!strings.Contains(out.String(), want) {
 			t.Errorf("%s is good: %v, and it says %q, not %q", system, good, out.String(), want)
 		}
 	}

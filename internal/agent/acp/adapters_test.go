@@ -33,27 +33,38 @@ type adapter struct {
 // adapters are the real Claude Code and Codex, as scripts/agents.sh installs them.
 var adapters = map[string]adapter{
 	"claude-agent-acp": {func(t *testing.T, c *acp.Config, model, home string) {
-		write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions":{"allow":["Bash","Grep","Edit","Write","mcp__pad"]}}`) // its user's
+		// its user's
+		write(t, filepath.Join(home, ".claude", "settings.json"),
+			`{"permissions":{"allow":["Bash","Grep","Edit","Write","mcp__pad"]}}`)
 		p := acp.Presets()["claude"]
 		c.Mode, c.Asks, c.Mark, c.Meta = p.Mode, p.Asks, p.Mark, p.Meta
-		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 	}, func(path string) scripted.Step {
-		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
+		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`,
+			path)}
 	}},
 	"codex-acp": {func(t *testing.T, c *acp.Config, model, home string) {
-		c.Mode, c.Asks, c.Notices, c.Mark, c.Hides = "read-only", []string{"read-only"}, []string{"Warning: "}, acp.MarkCodex, true
-		config := "model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url = \"" + model + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
+		c.Mode, c.Asks, c.Notices, c.Mark, c.Hides = "read-only", []string{"read-only"},
+			[]string{"Warning: "}, acp.MarkCodex, true
+		config := "model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url " +
+			"= \"" + model + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
 		if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c.Env = append(c.Env, "CODEX_HOME="+home, "KEY=none")
 	}, func(path string) scripted.Step {
-		return scripted.Step{Tool: "exec_command", Arguments: fmt.Sprintf(`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path)}
+		return scripted.Step{
+			Tool: "exec_command",
+			Arguments: fmt.Sprintf(
+				`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path),
+		}
 	}},
 }
 
 // sitWith is a conversation with a real agent, whose model does what it is given.
-func sitWith(t *testing.T, name string, host func(*agenttest.Host)) (*table, *scripted.Model, func(*acp.Config)) {
+func sitWith(t *testing.T, name string,
+	host func(*agenttest.Host)) (*table, *scripted.Model, func(*acp.Config)) {
 	t.Helper()
 	model, with := realAgent(t, name)
 	return sit(t, "", with, host), model, with
@@ -62,7 +73,8 @@ func sitWith(t *testing.T, name string, host func(*agenttest.Host)) (*table, *sc
 // realAgent returns how a real agent is started, and its model.
 func realAgent(t *testing.T, name string) (*scripted.Model, func(*acp.Config)) {
 	t.Helper()
-	bin, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "agents", "node_modules", ".bin"))
+	bin, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "agents", "node_modules",
+		".bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +109,12 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 		t.Run(string(decision), func(t *testing.T) {
 			h, model, _ := sitWith(t, "codex-acp", func(h *agenttest.Host) {
 				h.Permit = func(agent.Permission) agent.Verdict {
-					return agent.Verdict{Decision: decision, Scope: event.Once, Reason: "a test", By: event.DecidedByUser}
+					return agent.Verdict{
+						Decision: decision,
+						Scope:    event.Once,
+						Reason:   "a test",
+						By:       event.DecidedByUser,
+					}
 				}
 			})
 			inside, outside := filepath.Join(h.dir, "a.txt"), filepath.Join(t.TempDir(), "b.txt")
@@ -106,7 +123,8 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.txt\n@@\n-old\n+new\n*** Update File: " + outside + "\n@@\n-old\n+new\n*** End Patch\nEOF"
+			patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.txt\n@@\n-old\n+new\n*** " +
+				"Update File: " + outside + "\n@@\n-old\n+new\n*** End Patch\nEOF"
 			args, err := json.Marshal(map[string]string{"cmd": patch})
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +142,8 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 					t.Errorf("part %d is %s %s, want a write of %s", i, p.Kind, p.Resource, want)
 				}
 				text, err := os.ReadFile(want)
-				if now := map[event.Decision]string{event.Deny: "old\n", event.Allow: "new\n"}[decision]; err != nil || string(text) != now {
+				if now := map[event.Decision]string{event.Deny: "old\n",
+					event.Allow: "new\n"}[decision]; err != nil || string(text) != now {
 					t.Errorf("%s holds %q, %v", want, text, err)
 				}
 			}
@@ -136,7 +155,8 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 // presents as an answer. A warning stands for the first, and an error for the second.
 func TestRealCodexTellsNothingOfWhatItRefuses(t *testing.T) {
 	h, model, _ := sitWith(t, "codex-acp", nil)
-	const refused, runs = `{"cmd":"touch a","sandbox_permissions":"with_additional_permissions","additional_permissions":{"file_system":{"write":["/etc"]}}}`, `{"cmd":"ls"}`
+	const refused,
+		runs = `{"cmd":"touch a","sandbox_permissions":"with_additional_permissions","additional_permissions":{"file_system":{"write":["/etc"]}}}`, `{"cmd":"ls"}`
 	said := func() (n int) {
 		for _, e := range all[event.SessionError](h) {
 			if strings.HasSuffix(e.Message, "It does not show a command that it refuses by itself.") {
@@ -159,22 +179,27 @@ func TestRealCodexTellsNothingOfWhatItRefuses(t *testing.T) {
 	}
 
 	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, `{"error":{"message":"slow down","type":"rate_limit_error"}}`, http.StatusTooManyRequests)
+		http.Error(w, `{"error":{"message":"slow down","type":"rate_limit_error"}}`,
+			http.StatusTooManyRequests)
 	}))
 	defer busy.Close()
 	_, with := realAgent(t, "codex-acp")
 	h = sit(t, "", func(c *acp.Config) {
 		with(c)
-		c.Env = slices.DeleteFunc(c.Env, func(kv string) bool { return strings.HasPrefix(kv, "CODEX_HOME=") })
+		c.Env = slices.DeleteFunc(c.Env, func(kv string) bool {
+			return strings.HasPrefix(kv, "CODEX_HOME=")
+		})
 		adapters["codex-acp"].with(t, c, busy.URL, t.TempDir())
 	}, nil)
-	if err := h.prompt(t.Context(), "go"); err == nil || !strings.Contains(err.Error(), "429 Too Many Requests") || len(all[event.AssistantMessage](h)) > 0 {
+	if err := h.prompt(t.Context(), "go"); err == nil ||
+		!strings.Contains(err.Error(), "429 Too Many Requests") ||
+		len(all[event.AssistantMessage](h)) > 0 {
 		t.Errorf("a 429 is %v, and the answer %+v", err, all[event.AssistantMessage](h))
 	}
 }
 
-// The real Claude Code keeps the folder of its shell: a command is asked about with its folder, so that
-// what was granted there covers it, until one may have left it.
+// The real Claude Code keeps the folder of its shell: a command is asked about with its folder, so
+// that what was granted there covers it, until one may have left it.
 func TestRealClaudeKeepsItsFolder(t *testing.T) {
 	h, model, _ := sitWith(t, "claude-agent-acp", nil)
 	if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
@@ -207,7 +232,8 @@ func TestRealClaudeKeepsItsFolder(t *testing.T) {
 		}
 	}
 	p := policy.New(policy.Config{Workspace: h.dir})
-	if got := p.Grants(asked[0]); len(got) != 4 || !strings.HasPrefix(got[1].Text, "commands that begin with `go test`") {
+	if got := p.Grants(asked[0]); len(got) != 4 ||
+		!strings.HasPrefix(got[1].Text, "commands that begin with `go test`") {
 		t.Errorf("it may be granted by %+v", got)
 	}
 	for _, name := range []string{"sub/two", "sub/three"} {
@@ -218,8 +244,8 @@ func TestRealClaudeKeepsItsFolder(t *testing.T) {
 }
 
 // The real Claude Code asks before each way in which its shell or its searches read a file with a
-// secret, also where its user's own settings allow the shell, and what is refused does not reach the
-// model.
+// secret, also where its user's own settings allow the shell, and what is refused does not reach
+// the model.
 func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 	model, with := realAgent(t, "claude-agent-acp")
 	h := sit(t, "", func(c *acp.Config) {
@@ -227,12 +253,18 @@ func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 		c.Env = append(c.Env, "ENABLE_TOOL_SEARCH=false") // the model is offered all tools at once
 	}, func(h *agenttest.Host) {
 		h.Permit = func(agent.Permission) agent.Verdict {
-			return agent.Verdict{Decision: event.Deny, Scope: event.Once, Reason: "a test", By: event.DecidedByUser}
+			return agent.Verdict{
+				Decision: event.Deny,
+				Scope:    event.Once,
+				Reason:   "a test",
+				By:       event.DecidedByUser,
+			}
 		}
 	})
 	const word = "f3c1d97a-sensitive"
 	write(t, filepath.Join(h.dir, ".env"), "KEY="+word+"\n")
-	commands := []string{"cat .env", "cat ./.e*", "grep -r KEY .", "head -c 99 < .env", "sed -n 1p .env | sort"}
+	commands := []string{"cat .env", "cat ./.e*", "grep -r KEY .", "head -c 99 < .env",
+		"sed -n 1p .env | sort"}
 	for _, command := range commands {
 		args, err := json.Marshal(map[string]string{"command": command, "description": "look"})
 		if err != nil {
@@ -266,12 +298,16 @@ func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 	}
 }
 
-// Of a large output the real Claude Code shows its client more than its model reads. What is reported
-// as read is what the model was sent, and the user sees the rest.
+// Of a large output the real Claude Code shows its client more than its model reads. What is
+// reported as read is what the model was sent, and the user sees the rest.
 func TestRealClaudeReadsLessThanItShows(t *testing.T) {
 	h, model, _ := sitWith(t, "claude-agent-acp", nil)
-	write(t, filepath.Join(h.dir, "large.txt"), strings.Repeat("a line of thirty-two characters\n", 2500))
-	model.Play(scripted.Step{Tool: "Bash", Arguments: `{"command":"cat large.txt","description":"read"}`})
+	write(t, filepath.Join(h.dir, "large.txt"), strings.Repeat("a line of thirty-two characters\n",
+		2500))
+	model.Play(scripted.Step{
+		Tool:      "Bash",
+		Arguments: `{"command":"cat large.txt","description":"read"}`,
+	})
 	if err := h.prompt(t.Context(), "read it"); err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +352,8 @@ func TestRealClaudeSaysThatItTriesAgain(t *testing.T) {
 	t.Cleanup(provider.Close)
 	h := sit(t, "", func(c *acp.Config) {
 		with(c)
-		c.Env[slices.Index(c.Env, "ANTHROPIC_BASE_URL="+model.URL())] = "ANTHROPIC_BASE_URL=" + provider.URL
+		c.Env[slices.Index(c.Env, "ANTHROPIC_BASE_URL="+model.URL())] = "ANTHROPIC_BASE_URL=" +
+			provider.URL
 	}, nil)
 	if err := h.prompt(t.Context(), "hello"); err != nil {
 		t.Fatal(err)
@@ -328,7 +365,8 @@ func TestRealClaudeSaysThatItTriesAgain(t *testing.T) {
 			t.Errorf("it is reported as %+v", e)
 		}
 	}
-	if len(reported) != 2 || !strings.HasPrefix(reported[0], "The provider answered 429. Trying again in 1 second, 1 of ") ||
+	if len(reported) != 2 || !strings.HasPrefix(reported[0],
+		"The provider answered 429. Trying again in 1 second, 1 of ") ||
 		!strings.HasPrefix(reported[1], "The provider answered 500. Trying again in ") {
 		t.Errorf("the session reports %q", reported)
 	}
@@ -344,14 +382,16 @@ func TestRealAdapters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, model, _ := sitWith(t, name, nil)
 			written := filepath.Join(t.TempDir(), "new.txt")
-			model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`}, a.write(written))
+			model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`},
+				a.write(written))
 			if err := h.prompt(t.Context(), "show it, then write it"); err != nil {
 				t.Fatal(err)
 			}
 			if calls := h.Calls(); len(calls) != 1 || calls[0].Name != "render_file_contents" {
 				t.Errorf("calls of the session's tools: %+v", calls)
 			}
-			if asked := h.Asked(); len(asked) != 1 || !strings.Contains(asked[0].Resource+asked[0].Diff, written) {
+			if asked := h.Asked(); len(asked) != 1 || !strings.Contains(asked[0].Resource+asked[0].Diff,
+				written) {
 				t.Errorf("asked %+v, want once, about %s", asked, written)
 			}
 			if starts := all[event.ToolExecutionStart](h); len(starts) != 1 {

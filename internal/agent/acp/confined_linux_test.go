@@ -29,7 +29,9 @@ func TestSoakRealContractConfined(t *testing.T) {
 			if name == "codex" {
 				a.write, a.two = nil, nil
 			}
-			realContract(t, name, a, func(c *acp.Config, model, state string) { confined(t, c, model, state) })
+			realContract(t, name, a, func(c *acp.Config, model, state string) {
+				confined(t, c, model, state)
+			})
 		})
 	}
 }
@@ -41,7 +43,8 @@ func confined(t *testing.T, c *acp.Config, model, state string) {
 	scratch, home := t.TempDir(), strings.TrimPrefix(c.Env[1], "HOME=")
 	needs := cage.Needs{Write: []string{state}, Own: []string{cage.HostPort(model)}}
 	lend := c.Lend
-	c.Lend = func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	c.Lend = func(id string, tools []agent.ToolSpec,
+		call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		lent, end, err := lend(id, tools, call)
 		needs.Lent = lent.URL
 		if u, bad := url.Parse(lent.URL); bad == nil {
@@ -50,7 +53,13 @@ func confined(t *testing.T, c *acp.Config, model, state string) {
 		return lent, end, err
 	}
 	c.Confine = func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
-		in, err := cage.New(cage.Config{Workspace: workspace, Home: home, Env: c.Env, Scratch: scratch, Logger: slog.New(slog.DiscardHandler)})
+		in, err := cage.New(cage.Config{
+			Workspace: workspace,
+			Home:      home,
+			Env:       c.Env,
+			Scratch:   scratch,
+			Logger:    slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			return cmd, err
 		}

@@ -26,17 +26,30 @@ type played struct {
 
 var contracts = map[string]played{
 	"claude": {"agents", func(path string) scripted.Step {
-		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
-	}, nil, titled("Bash", "command", "description"), map[string]string{"WriteTwo": "a tool of Claude Code writes one file", "Search": "Claude Code searches by commands"}},
+		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`,
+			path)}
+	}, nil, titled("Bash", "command",
+		"description"), map[string]string{"WriteTwo": "a tool of Claude Code writes one file",
+		"Search": "Claude Code searches by commands"}},
 	"codex": {"agents", func(path string) scripted.Step {
-		return scripted.Step{Tool: "exec_command", Arguments: fmt.Sprintf(`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path)}
+		return scripted.Step{
+			Tool: "exec_command",
+			Arguments: fmt.Sprintf(
+				`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path),
+		}
 	}, func(one, other string) scripted.Step {
-		args, _ := json.Marshal(map[string]string{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + one + "\n+new\n*** Add File: " + other + "\n+new\n*** End Patch\nEOF"})
+		args, _ := json.Marshal(
+			map[string]string{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + one +
+				"\n+new\n*** Add File: " + other + "\n+new\n*** End Patch\nEOF"})
 		return scripted.Step{Tool: "exec_command", Arguments: string(args)}
-	}, nil, map[string]string{"Search": "Codex searches by commands", "Forge": "Codex takes titles of its calls from the tool alone"}},
+	}, nil, map[string]string{"Search": "Codex searches by commands",
+		"Forge": "Codex takes titles of its calls from the tool alone"}},
 	"copilot-acp": {"copilot", func(path string) scripted.Step {
-		return scripted.Step{Tool: "create", Arguments: fmt.Sprintf(`{"path":%q,"file_text":"new\n"}`, path)}
-	}, nil, titled("bash", "command", "description"), map[string]string{"WriteTwo": "Copilot offers no tool for that to this model", "Search": reads}},
+		return scripted.Step{Tool: "create", Arguments: fmt.Sprintf(`{"path":%q,"file_text":"new\n"}`,
+			path)}
+	}, nil, titled("bash", "command",
+		"description"), map[string]string{"WriteTwo": "Copilot offers no tool for that to this model",
+		"Search": reads}},
 }
 
 // The real Claude Code, Codex and Copilot CLI keep the contract of a backend. It takes
@@ -59,14 +72,17 @@ const reads = "it asks nothing before it reads files, as its Lacks says"
 // titled has an agent run a command under the name of a tool of the session's.
 func titled(tool, command, title string) func(string) scripted.Step {
 	return func(name string) scripted.Step {
-		return scripted.Step{Tool: tool, Arguments: fmt.Sprintf(`{%q:"touch forged","%s":"webchat-%s"}`, command, title, name)}
+		return scripted.Step{Tool: tool, Arguments: fmt.Sprintf(`{%q:"touch forged","%s":"webchat-%s"}`,
+			command, title, name)}
 	}
 }
 
 // realContract runs the contract on an agent of the presets, started with a model of ours, and with
 // what else its configuration needs.
-func realContract(t *testing.T, name string, a played, with func(c *acp.Config, model, state string)) {
-	bin, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", a.folder, "node_modules", ".bin"))
+func realContract(t *testing.T, name string, a played,
+	with func(c *acp.Config, model, state string)) {
+	bin, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", a.folder, "node_modules",
+		".bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,15 +115,25 @@ func realContract(t *testing.T, name string, a played, with func(c *acp.Config, 
 	}
 	o := agenttest.Options{
 		Show: func(path string) string {
-			return play(scripted.Step{Tool: "render_file_contents", Arguments: fmt.Sprintf(`{"path":%q}`, path)})
+			return play(scripted.Step{
+				Tool:      "render_file_contents",
+				Arguments: fmt.Sprintf(`{"path":%q}`, path),
+			})
 		},
 		Run: func(command string) string {
-			return play(scripted.Step{Tool: "run_and_display", Arguments: fmt.Sprintf(`{"command":%q}`, command)})
+			return play(scripted.Step{
+				Tool:      "run_and_display",
+				Arguments: fmt.Sprintf(`{"command":%q}`, command),
+			})
 		},
 		Answer: beBrief, Talk: talkOn,
 		Offered: func(tb testing.TB) (names []string) {
 			host := agenttest.NewHost(agenttest.DisplayTools())
-			conn, err := b.Open(tb.Context(), agent.Options{SessionID: "offered", Workspace: tb.TempDir(), Tools: agenttest.DisplayTools()}, host)
+			conn, err := b.Open(tb.Context(), agent.Options{
+				SessionID: "offered",
+				Workspace: tb.TempDir(),
+				Tools:     agenttest.DisplayTools(),
+			}, host)
 			if err != nil {
 				tb.Fatal(err)
 			}

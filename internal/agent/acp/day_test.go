@@ -40,7 +40,9 @@ func (c *clerk) permit(t *testing.T, p agent.Permission) agent.Verdict {
 		grants := c.policy.Grants(one)
 		switch {
 		case r.Decision == event.Allow && !one.Sensitive:
-		case !one.Sensitive && slices.ContainsFunc(grants, func(g event.Grant) bool { return c.held[g.ID] }):
+		case !one.Sensitive && slices.ContainsFunc(grants, func(g event.Grant) bool {
+			return c.held[g.ID]
+		}):
 		default:
 			asks = true
 			if n := len(grants); n > 0 && !one.Sensitive {
@@ -86,12 +88,15 @@ func calls(ws string) (steps []scripted.Step) {
 		tool("Write", args{"file_path": name, "content": "one\n"})
 		tool("Edit", args{"file_path": name, "old_string": "one", "new_string": "two"})
 	}
-	for _, command := range []string{"go build ./...", "go vet ./...", "go test ./middleware", "go test ./middleware", "go test ./... | tail -5", "cd ./sub && go test .", "cd " + ws + " && go test ./...", "go test -run TestOne ./sub",
+	for _, command := range []string{"go build ./...", "go vet ./...", "go test ./middleware",
+		"go test ./middleware", "go test ./... | tail -5", "cd ./sub && go test .", "cd " + ws +
+			" && go test ./...", "go test -run TestOne ./sub",
 		"git status", "git log --oneline -5", "git diff", "make lint", "make lint"} {
 		shell(command)
 	}
 	for i := range 3 {
-		tool("Bash", args{"command": fmt.Sprintf("go test -count=%d ./...", i+1), "description": "work", "run_in_background": true})
+		tool("Bash", args{"command": fmt.Sprintf("go test -count=%d ./...", i+1), "description": "work",
+			"run_in_background": true})
 	}
 	shell("cat .env")
 	tool("render_file_contents", args{"path": ".env"})
@@ -104,7 +109,8 @@ func TestRealDayOverACP(t *testing.T) {
 	c := &clerk{held: map[string]bool{}}
 	bin := t.TempDir()
 	for _, name := range []string{"go", "make", "git"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho ok\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho ok\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,8 +126,10 @@ func TestRealDayOverACP(t *testing.T) {
 			return agent.Result{Type: agent.Success, TextForModel: "Displayed it to user (3 lines)"}
 		}
 	})
-	c.policy = policy.New(policy.Config{Workspace: h.dir, Home: t.TempDir(), Reading: true, Path: bin + ":/usr/bin:/bin"})
-	for name, text := range map[string]string{".env": "KEY=1", "sub/b.txt": "line 1\n", ".git/config": "[core]\n\tbare = false\n", "go.mod": "module day\n"} {
+	c.policy = policy.New(policy.Config{Workspace: h.dir, Home: t.TempDir(), Reading: true, Path: bin +
+		":/usr/bin:/bin"})
+	for name, text := range map[string]string{".env": "KEY=1", "sub/b.txt": "line 1\n",
+		".git/config": "[core]\n\tbare = false\n", "go.mod": "module day\n"} {
 		write(t, filepath.Join(h.dir, name), text)
 	}
 	for i := range 10 {
@@ -136,7 +144,8 @@ func TestRealDayOverACP(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.Logf("a day of %d calls asks %d questions: %q", len(calls(h.dir)), len(c.asked), c.asked)
-	if n := len(c.asked); n > 8 || !slices.Equal(c.asked[max(0, n-2):], []string{"shell cat .env", "read .env"}) {
+	if n := len(c.asked); n > 8 || !slices.Equal(c.asked[max(0, n-2):],
+		[]string{"shell cat .env", "read .env"}) {
 		t.Errorf("asked %d times: %q", n, c.asked)
 	}
 	n := 0

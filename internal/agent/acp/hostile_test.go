@@ -17,7 +17,8 @@ func TestMisfits(t *testing.T) {
 	if err := h.prompt(t.Context(), "misfits"); err != nil {
 		t.Fatal(err)
 	}
-	if asked := h.Asked(); len(asked) != 1 || asked[0].Resource != "rm -r x" || asked[0].Kind != agent.KindShell {
+	if asked := h.Asked(); len(asked) != 1 || asked[0].Resource != "rm -r x" ||
+		asked[0].Kind != agent.KindShell {
 		t.Errorf("it asks %+v", asked)
 	}
 	ends := all[event.ToolExecutionComplete](h)
@@ -36,7 +37,8 @@ func TestVeryMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := all[event.ToolExecutionComplete](h)[0]
-	if got := end.Result.Content; len(got) > 5<<20 || !strings.HasPrefix(got, "yyy") || !strings.HasSuffix(got, "y\n") || strings.Count(got, " left out …") != 1 {
+	if got := end.Result.Content; len(got) > 5<<20 || !strings.HasPrefix(got, "yyy") ||
+		!strings.HasSuffix(got, "y\n") || strings.Count(got, " left out …") != 1 {
 		t.Errorf("%d bytes are kept", len(got))
 	}
 }
@@ -51,7 +53,8 @@ func TestWhatAgentsDoNotSay(t *testing.T) {
 		}
 	}
 	told := all[event.SessionError](h)
-	if len(told) != 2 || !strings.Contains(told[0].Message, "did not reach webchat's tools") || !strings.Contains(told[1].Message, "only offers to be allowed this permanently") {
+	if len(told) != 2 || !strings.Contains(told[0].Message, "did not reach webchat's tools") ||
+		!strings.Contains(told[1].Message, "only offers to be allowed this permanently") {
 		t.Errorf("the user is told %+v", told)
 	}
 	if said := h.Said(); !strings.Contains(said[2], "cancelled") {
@@ -61,8 +64,11 @@ func TestWhatAgentsDoNotSay(t *testing.T) {
 
 // A proxy that is set for everything does not stand between an agent and the session's tools.
 func TestToolsAreReachedAroundAProxy(t *testing.T) {
-	for given, want := range map[string]string{"": "localhost,127.0.0.1,::1", "example.com": "example.com,localhost,127.0.0.1,::1"} {
-		h := sit(t, "polite", func(c *acp.Config) { c.Env = append(c.Env, "https_proxy=http://127.0.0.1:9", "no_proxy="+given) }, nil)
+	for given, want := range map[string]string{"": "localhost,127.0.0.1,::1",
+		"example.com": "example.com,localhost,127.0.0.1,::1"} {
+		h := sit(t, "polite", func(c *acp.Config) {
+			c.Env = append(c.Env, "https_proxy=http://127.0.0.1:9", "no_proxy="+given)
+		}, nil)
 		for _, name := range []string{"NO_PROXY", "no_proxy"} {
 			if err := h.prompt(t.Context(), "env "+name); err != nil {
 				t.Fatal(err)
@@ -86,8 +92,10 @@ func TestSignInByAKey(t *testing.T) {
 	}
 	for _, login := range []string{"", "another"} {
 		b := newBackend(t, "locked", func(c *acp.Config) { c.Login, c.SignIn = login, "locked login" })
-		_, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir()}, agenttest.NewHost(nil))
-		if !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), `sign in by "locked login" in a terminal`) {
+		_, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir()},
+			agenttest.NewHost(nil))
+		if !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(),
+			`sign in by "locked login" in a terminal`) {
 			t.Errorf("by %q: %v", login, err)
 		}
 	}
@@ -95,8 +103,10 @@ func TestSignInByAKey(t *testing.T) {
 
 // An agent that speaks another version, or gives its conversation no id, is not used.
 func TestAgentsThatCannotBeUsed(t *testing.T) {
-	for manner, want := range map[string]string{"newer": "speaks version 2 of the Agent Client Protocol", "nameless": "gave no id to the conversation"} {
-		_, err := newBackend(t, manner, nil).Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir()}, agenttest.NewHost(nil))
+	for manner, want := range map[string]string{"newer": "speaks version 2 of the Agent Client " +
+		"Protocol", "nameless": "gave no id to the conversation"} {
+		_, err := newBackend(t, manner, nil).Open(t.Context(),
+			agent.Options{SessionID: "s1", Workspace: t.TempDir()}, agenttest.NewHost(nil))
 		if !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", manner, err)
 		}

@@ -15,8 +15,8 @@ import (
 	"webchat/internal/event"
 )
 
-// workspace makes a folder "ws" with files: "name: text", "name -> where a link leads" or, for another
-// name of a file, "name -> =file".
+// workspace makes a folder "ws" with files: "name: text", "name -> where a link leads" or, for
+// another name of a file, "name -> =file".
 func workspace(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,15 +48,18 @@ var leadAway = map[string][]string{
 	"override":              {"ws/AGENTS.md: be kind", "ws/AGENTS.override.md -> ../key"},
 	"local":                 {"ws/CLAUDE.local.md -> .env"},
 	"imports a secret":      {"ws/CLAUDE.md: see @.env"},
-	"imports in an import":  {"ws/CLAUDE.md: see @doc/a.md", "ws/doc/a.md: @b.md", "ws/doc/b.md: @../.env"},
-	"imports with a part":   {"ws/CLAUDE.md: see @.env#keys"},
-	"imports with a space":  {`ws/CLAUDE.md: see @my\ dir/.env`, "ws/my dir/.env: KEY=canary"},
-	"imports from a link":   {"ws/CLAUDE.md -> doc/a.md", "ws/doc/a.md: @b.env", "ws/doc/b.env: KEY=canary"},
-	"imports content":       {"ws/CLAUDE.md: see @settings.yml", "ws/settings.yml: password: hunter2-hunter2"},
-	"imports outside":       {"ws/CLAUDE.md: @../key"},
-	"linked folder":         {"ws/.claude -> ../out", "out/CLAUDE.md: x"},
-	"rules":                 {"ws/.claude/rules/a.md -> ../../.env"},
-	"above":                 {"CLAUDE.md -> ws/.env", "ws/a.txt: x"},
+	"imports in an import": {"ws/CLAUDE.md: see @doc/a.md", "ws/doc/a.md: @b.md",
+		"ws/doc/b.md: @../.env"},
+	"imports with a part":  {"ws/CLAUDE.md: see @.env#keys"},
+	"imports with a space": {`ws/CLAUDE.md: see @my\ dir/.env`, "ws/my dir/.env: KEY=canary"},
+	"imports from a link": {"ws/CLAUDE.md -> doc/a.md", "ws/doc/a.md: @b.env",
+		"ws/doc/b.env: KEY=canary"},
+	"imports content": {"ws/CLAUDE.md: see @settings.yml",
+		"ws/settings.yml: password: hunter2-hunter2"},
+	"imports outside": {"ws/CLAUDE.md: @../key"},
+	"linked folder":   {"ws/.claude -> ../out", "out/CLAUDE.md: x"},
+	"rules":           {"ws/.claude/rules/a.md -> ../../.env"},
+	"above":           {"CLAUDE.md -> ws/.env", "ws/a.txt: x"},
 }
 
 // THREATS 111: an agent that loads the instruction files of a folder is started without them where
@@ -64,7 +67,8 @@ var leadAway = map[string][]string{
 func TestThreat111InstructionsThatLeadAway(t *testing.T) {
 	open := func(ws string, with func(*acp.Config)) (*agenttest.Host, error) {
 		h := agenttest.NewHost(agenttest.DisplayTools())
-		conn, err := newBackend(t, "polite", with).Open(t.Context(), agent.Options{SessionID: "s1", Workspace: ws, Tools: agenttest.DisplayTools()}, h)
+		conn, err := newBackend(t, "polite", with).Open(t.Context(),
+			agent.Options{SessionID: "s1", Workspace: ws, Tools: agenttest.DisplayTools()}, h)
 		if err == nil {
 			err = conn.Close()
 		}
@@ -72,7 +76,8 @@ func TestThreat111InstructionsThatLeadAway(t *testing.T) {
 	}
 	for name, files := range leadAway {
 		ws := workspace(t, files...)
-		if _, err := open(ws, nil); !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), "change that, or choose another agent") {
+		if _, err := open(ws, nil); !errors.Is(err, agent.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "change that, or choose another agent") {
 			t.Errorf("%s: %v", name, err)
 		}
 		var env []string
@@ -88,28 +93,38 @@ func TestThreat111InstructionsThatLeadAway(t *testing.T) {
 			t.Errorf("%s: %v, a warning: %v (%q)", name, err, warned, env)
 		}
 	}
-	for _, files := range [][]string{{"ws/CLAUDE.md: be kind to @doc/a.md, me@example.com", "ws/doc/a.md: x", "ws/AGENTS.md -> CLAUDE.md"}, {"CLAUDE.md: above", "ws/a.txt: x"}} {
+	for _, files := range [][]string{{"ws/CLAUDE.md: be kind to @doc/a.md, me@example.com",
+		"ws/doc/a.md: x", "ws/AGENTS.md -> CLAUDE.md"}, {"CLAUDE.md: above", "ws/a.txt: x"}} {
 		if _, err := open(workspace(t, files...), nil); err != nil {
 			t.Errorf("%q: %v", files, err)
 		}
 	}
 }
 
-// The real Claude Code and Codex load a plain file, none that is switched off, and send no model what
-// such files lead to.
+// The real Claude Code and Codex load a plain file, none that is switched off, and send no model
+// what such files lead to.
 func TestRealThreat111InstructionsThatLeadAway(t *testing.T) {
-	for name, plain := range map[string]string{"claude-agent-acp": "CLAUDE.md", "codex-acp": "AGENTS.md"} {
+	for name, plain := range map[string]string{"claude-agent-acp": "CLAUDE.md",
+		"codex-acp": "AGENTS.md"} {
 		t.Run(name, func(t *testing.T) {
 			preset := acp.Presets()[strings.Split(name, "-")[0]]
 			sent := func(off bool, files ...string) []byte {
 				t.Helper()
 				model, with := realAgent(t, name)
-				h := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t, dir: workspace(t, files...)}
+				h := &table{
+					Host: agenttest.NewHost(agenttest.DisplayTools()),
+					t:    t,
+					dir:  workspace(t, files...),
+				}
 				b := newBackend(t, "", func(c *acp.Config) {
 					with(c)
 					c.Instructed, c.Uninstructed, c.NoInstructions = preset.Instructed, preset.Uninstructed, off
 				})
-				conn, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: h.dir, Tools: agenttest.DisplayTools()}, h)
+				conn, err := b.Open(t.Context(), agent.Options{
+					SessionID: "s1",
+					Workspace: h.dir,
+					Tools:     agenttest.DisplayTools(),
+				}, h)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,11 +140,14 @@ func TestRealThreat111InstructionsThatLeadAway(t *testing.T) {
 			if got := sent(false, "ws/"+plain+": MARK-plain"); !bytes.Contains(got, []byte("MARK-plain")) {
 				t.Error("a plain file is not loaded")
 			}
-			if got := sent(true, "ws/"+plain+": MARK-plain"); bytes.Contains(got, []byte("MARK-plain")) || len(got) == 0 {
+			if got := sent(true, "ws/"+plain+": MARK-plain"); bytes.Contains(got, []byte("MARK-plain")) ||
+				len(got) == 0 {
 				t.Error("it is loaded though it is switched off")
 			}
 			// All at once: each of them alone is refused above.
-			all := []string{"ws/CLAUDE.md: @.env @../key @doc/a.md", "ws/doc/a.md: @../.env", "ws/AGENTS.md -> .env", "ws/AGENTS.override.md -> ../key", "ws/CLAUDE.local.md -> ../key", "ws/.claude/rules/a.md -> ../../.env", "AGENTS.md -> key"}
+			all := []string{"ws/CLAUDE.md: @.env @../key @doc/a.md", "ws/doc/a.md: @../.env",
+				"ws/AGENTS.md -> .env", "ws/AGENTS.override.md -> ../key", "ws/CLAUDE.local.md -> ../key",
+				"ws/.claude/rules/a.md -> ../../.env", "AGENTS.md -> key"}
 			if got := sent(false, all...); bytes.Contains(got, []byte("canary")) || len(got) == 0 {
 				t.Error("a model was sent what they lead to")
 			}

@@ -15,13 +15,16 @@ import (
 // Each agent reports calls of the session's tools in its own way. None is asked about or
 // shown twice; and one that never reached the session is shown.
 func TestCallsOfTheSessionsTools(t *testing.T) {
-	for name, mark := range map[string]acp.Mark{"claude": acp.MarkClaude, "codex": acp.MarkCodex, "copilot": "", "gemini": acp.MarkGemini, "qwen": acp.MarkQwen} {
+	for name, mark := range map[string]acp.Mark{"claude": acp.MarkClaude, "codex": acp.MarkCodex,
+		"copilot": "", "gemini": acp.MarkGemini, "qwen": acp.MarkQwen} {
 		h := sit(t, "polite", func(c *acp.Config) { c.Mark = mark }, nil)
 		if err := h.prompt(t.Context(), "lent "+name); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(h.Calls()); n != 1 || len(h.Asked()) > 0 || len(all[event.ToolExecutionStart](h)) > 0 {
-			t.Errorf("%s: %d calls, asked %+v, shown %+v", name, n, h.Asked(), all[event.ToolExecutionStart](h))
+		if n := len(h.Calls()); n != 1 || len(h.Asked()) > 0 ||
+			len(all[event.ToolExecutionStart](h)) > 0 {
+			t.Errorf("%s: %d calls, asked %+v, shown %+v", name, n, h.Asked(),
+				all[event.ToolExecutionStart](h))
 		}
 		if err := h.prompt(t.Context(), "pretend "+name); err != nil {
 			t.Fatal(err)
@@ -38,7 +41,8 @@ func TestEditsHaveLines(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "sub", "a.txt")
 	h := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t}
-	conn, err := newBackend(t, "polite", nil).Open(t.Context(), agent.Options{SessionID: "s1", Workspace: dir, Tools: agenttest.DisplayTools()}, h)
+	conn, err := newBackend(t, "polite", nil).Open(t.Context(),
+		agent.Options{SessionID: "s1", Workspace: dir, Tools: agenttest.DisplayTools()}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +67,8 @@ func TestEditsHaveLines(t *testing.T) {
 		if got := asked[len(asked)-1].Diff; got != want {
 			t.Errorf("it asks about %q, want %q", got, want)
 		}
-		if r := ends[len(ends)-1].Result; r == nil || !strings.HasPrefix(r.DetailedContent, want) && c.want == piece {
+		if r := ends[len(ends)-1].Result; r == nil || !strings.HasPrefix(r.DetailedContent, want) &&
+			c.want == piece {
 			t.Errorf("it is shown as %+v, want %q", r, want)
 		}
 	}
@@ -72,7 +77,8 @@ func TestEditsHaveLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends := all[event.ToolExecutionComplete](h)
-	if r := ends[len(ends)-1].Result; r == nil || r.DetailedContent != "--- new.txt\n+++ new.txt\n@@ -0,0 +1,1 @@\n+new\n" {
+	if r := ends[len(ends)-1].Result; r == nil ||
+		r.DetailedContent != "--- new.txt\n+++ new.txt\n@@ -0,0 +1,1 @@\n+new\n" {
 		t.Errorf("a new file is shown as %+v", r)
 	}
 }

@@ -27,11 +27,15 @@ func TestMain(m *testing.M) {
 func lender(t *testing.T) agent.Lender {
 	t.Helper()
 	c := webmcp.ServerConfig{Visitor: func(r *http.Request) (webmcp.Visitor, bool) {
-		return webmcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Hosted: true}, true
+		return webmcp.Visitor{
+			Key:    strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "),
+			Hosted: true,
+		}, true
 	}}
 	for _, spec := range agenttest.DisplayTools() {
 		if len(spec.Parameters) == 0 {
-			spec.Parameters = []byte(`{"type":"object","properties":{"path":{"type":"string"},"command":{"type":"string"}}}`)
+			spec.Parameters = []byte(
+				`{"type":"object","properties":{"path":{"type":"string"},"command":{"type":"string"}}}`)
 		}
 		c.Tools = append(c.Tools, webmcp.Tool{ToolSpec: spec})
 	}
@@ -42,18 +46,31 @@ func lender(t *testing.T) agent.Lender {
 	h := httptest.NewServer(server)
 	t.Cleanup(h.Close)
 	t.Cleanup(server.Close)
-	return func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id, Listed: func() bool { return server.Listed("s-" + id) }}, server.Host("s-"+id, tools, call), nil
+	return func(id string, tools []agent.ToolSpec,
+		call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		return agent.Lent{
+			URL:    h.URL + "/mcp",
+			Header: "Authorization",
+			Value:  "Bearer s-" + id,
+			Listed: func() bool { return server.Listed("s-" + id) },
+		}, server.Host("s-"+id, tools, call), nil
 	}
 }
 
 // newBackend drives a stand-in as an agent.
 func newBackend(t *testing.T, manner string, with func(*acp.Config)) *acp.Backend {
 	t.Helper()
-	p := acp.Preset{Title: "Stand-in", Command: []string{standin.Program(t)}, Mode: "ask", Asks: []string{"ask", "plan"},
-		Failures: []string{"Error: ", "API Error: "}, Notices: []string{"Info: ", "Warning: "}}
+	p := acp.Preset{
+		Title:    "Stand-in",
+		Command:  []string{standin.Program(t)},
+		Mode:     "ask",
+		Asks:     []string{"ask", "plan"},
+		Failures: []string{"Error: ", "API Error: "},
+		Notices:  []string{"Info: ", "Warning: "},
+	}
 	c := acp.Config{Preset: p, Name: "stand-in", Lend: lender(t), Home: t.TempDir(),
-		Env: []string{"ACP_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "ACP_OFFERED=" + t.TempDir() + "/offered", "GORACE=atexit_sleep_ms=0"}}
+		Env: []string{"ACP_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "ACP_OFFERED=" + t.TempDir() +
+			"/offered", "GORACE=atexit_sleep_ms=0"}}
 	if with != nil {
 		with(&c)
 	}

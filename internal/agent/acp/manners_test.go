@@ -35,7 +35,8 @@ func sit(t *testing.T, manner string, with func(*acp.Config), host func(*agentte
 	if host != nil {
 		host(h.Host)
 	}
-	conn, err := newBackend(t, manner, with).Open(t.Context(), agent.Options{SessionID: "s1", Workspace: h.dir, Tools: agenttest.DisplayTools()}, h)
+	conn, err := newBackend(t, manner, with).Open(t.Context(),
+		agent.Options{SessionID: "s1", Workspace: h.dir, Tools: agenttest.DisplayTools()}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,20 +78,27 @@ func TestMuchAtOnce(t *testing.T) {
 		if err := h.prompt(t.Context(), prompt); err != nil {
 			t.Fatal(err)
 		}
-		if said := all[event.AssistantMessage](h)[before:]; len(said) != 1 || len(said[0].Content) != want {
-			t.Errorf("%s: %d messages, the first of %d bytes, want one of %d", prompt, len(said), len(said[0].Content), want)
+		if said := all[event.AssistantMessage](h)[before:]; len(said) != 1 ||
+			len(said[0].Content) != want {
+			t.Errorf("%s: %d messages, the first of %d bytes, want one of %d", prompt, len(said),
+				len(said[0].Content), want)
 		}
 	}
 }
 
 func TestCallsAsAgentsTellThem(t *testing.T) {
 	for prompt, want := range map[string]string{
-		"late":     "start execute {\"command\":\"ls\"} | out one\n | out two\n | out \nthree\n | end true three\n",
+		"late": "start execute {\"command\":\"ls\"} | out one\n | out two\n | out \nthree\n | end " +
+			"true three\n",
 		"terminal": "start execute {\"title\":\"ls\"} | out out\n | out more\n | end true out\nmore\n",
-		"again":    "start execute {\"title\":\"one\"} | out one ran\n | end true one ran\n | start execute {\"title\":\"two\"} | out two ran\n | end true two ran\n",
-		"exit":     "start execute {\"title\":\"false\"} | end true (The agent showed no output.)\n(exit 3) | start execute {\"title\":\"false\"} | out no\n | end true no\n(exit 1)",
-		"nothing":  "start execute {\"title\":\"ls\"} | end true (The agent showed no output.) | start execute {\"title\":\"sleep\"}",
-		"claude": "start Bash {\"command\":\"ls\"} | end true (The agent showed no output.) | start Bash {\"command\":\"ls\"} | out hi | end true hi" +
+		"again": "start execute {\"title\":\"one\"} | out one ran\n | end true one ran\n | start " +
+			"execute {\"title\":\"two\"} | out two ran\n | end true two ran\n",
+		"exit": "start execute {\"title\":\"false\"} | end true (The agent showed no output.)\n" +
+			"(exit 3) | start execute {\"title\":\"false\"} | out no\n | end true no\n(exit 1)",
+		"nothing": "start execute {\"title\":\"ls\"} | end true (The agent showed no output.) | start " +
+			"execute {\"title\":\"sleep\"}",
+		"claude": "start Bash {\"command\":\"ls\"} | end true (The agent showed no output.) | start " +
+			"Bash {\"command\":\"ls\"} | out hi | end true hi" +
 			" | start Leave {} | out left | end true left | start Bash {\"cwd\":\"/\"}",
 	} {
 		h := sit(t, "polite", nil, nil)
@@ -124,9 +132,11 @@ func TestErrorsAsAgentsTellThem(t *testing.T) {
 		"body":     "Stand-in failed: too long",
 		"broke":    "Stand-in failed: exceeded retry limit, last status: 429 Too Many Requests",
 		"code400":  "Stand-in failed: too long",
-		"code401":  "backend unavailable: Stand-in is not signed in; sign in with its own command, then try again",
-		"login":    "backend unavailable: Stand-in is not signed in; sign in with its own command, then try again",
-		"die":      "agent ended: Stand-in: out of memory",
+		"code401": "backend unavailable: Stand-in is not signed in; sign in with its own command, " +
+			"then try again",
+		"login": "backend unavailable: Stand-in is not signed in; sign in with its own command, then " +
+			"try again",
+		"die": "agent ended: Stand-in: out of memory",
 	} {
 		h := sit(t, "polite", nil, nil)
 		err := h.prompt(t.Context(), prompt)
@@ -149,9 +159,13 @@ func TestErrorsAsAgentsTellThem(t *testing.T) {
 // An agent that goes on after a call of its model that it shows nothing of refused something by
 // itself.
 func TestWhatAnAgentRefusesByItself(t *testing.T) {
-	const step, tool = `{"sessionUpdate":"usage_update","size":100,"used":1}`, `{"sessionUpdate":"tool_call","toolCallId":"c1","kind":"execute","title":"ls","status":"completed","rawInput":{"command":"ls"}}`
+	const step, tool = `{"sessionUpdate":"usage_update","size":100,"used":1}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"c1","kind":"execute","title":"ls","status":"completed","rawInput":{"command":"ls"}}`
 	const runs = `{"sessionUpdate":"tool_call","toolCallId":"c2","kind":"execute","title":"sleep","status":"in_progress","rawInput":{"command":"sleep"}}`
-	const once, twice = "Stand-in went on once without showing why. It does not show a command that it refuses by itself.", "Stand-in went on 2 times without showing why. It does not show a command that it refuses by itself."
+	const once,
+		twice = "Stand-in went on once without showing why. It does not show a command that it refuses " +
+		"by itself.", "Stand-in went on 2 times without showing why. It does not show a command that " +
+		"it refuses by itself."
 	for name, c := range map[string]struct {
 		shown bool
 		want  string
@@ -191,8 +205,10 @@ func TestThreat88FilesAndTerminalsAreNotOffered(t *testing.T) {
 		told = append(told, e.Message)
 	}
 	slices.Sort(told)
-	want := []string{"Stand-in wanted webchat to run rm -r build, which was refused. It may have run the command by itself.",
-		"Stand-in wanted webchat to write /home/me/a.txt, which was refused. It may have written the file by itself."}
+	want := []string{"Stand-in wanted webchat to run rm -r build, which was refused. It may have " +
+		"run the command by itself.",
+		"Stand-in wanted webchat to write /home/me/a.txt, which was refused. It may have written the " +
+			"file by itself."}
 	if !slices.Equal(told, want) || len(h.Said()) > 0 {
 		t.Errorf("the user is told %q, and the agent says %q", told, h.Said())
 	}
@@ -227,9 +243,12 @@ func TestAQuestionWithoutACall(t *testing.T) {
 		t.Errorf("%v, started %+v", err, all[event.ToolExecutionStart](h))
 	}
 	h = sit(t, "codex", nil, func(h *agenttest.Host) {
-		h.Permit = func(agent.Permission) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: "no"} }
+		h.Permit = func(agent.Permission) agent.Verdict {
+			return agent.Verdict{Decision: event.Deny, Reason: "no"}
+		}
 	})
-	if err := h.prompt(t.Context(), "write "+path+".not"); err != nil || len(all[event.ToolExecutionStart](h)) != 1 {
+	if err := h.prompt(t.Context(), "write "+path+".not"); err != nil ||
+		len(all[event.ToolExecutionStart](h)) != 1 {
 		t.Errorf("a refusal that ends the turn: %v, %+v", err, all[event.ToolExecutionStart](h))
 	}
 	waits := make(chan struct{})
@@ -317,7 +336,9 @@ func (c told) Write(line []byte) (int, error) {
 // An agent that ended between turns is started again for the next prompt.
 func TestAnAgentThatEndedBetweenTurns(t *testing.T) {
 	gone := make(told, 1)
-	h := sit(t, "polite", func(c *acp.Config) { c.Logger = slog.New(slog.NewTextHandler(gone, nil)) }, nil)
+	h := sit(t, "polite", func(c *acp.Config) {
+		c.Logger = slog.New(slog.NewTextHandler(gone, nil))
+	}, nil)
 	if err := h.prompt(t.Context(), "pid"); err != nil {
 		t.Fatal(err)
 	}
@@ -344,12 +365,15 @@ func TestSilenceIsTold(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- h.prompt(ctx, "quiet") }()
-	if err := h.Wait(t.Context(), func(h *agenttest.Host) bool { return len(h.Events()) > 0 }); err != nil {
+	if err := h.Wait(t.Context(), func(h *agenttest.Host) bool {
+		return len(h.Events()) > 0
+	}); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
 	<-ended
-	if told := all[event.SessionError](h); len(told) != 1 || !strings.Contains(told[0].Message, "has not responded for 0 seconds. Stop it, or wait.") {
+	if told := all[event.SessionError](h); len(told) != 1 ||
+		!strings.Contains(told[0].Message, "has not responded for 0 seconds. Stop it, or wait.") {
 		t.Errorf("the user is told %+v", told)
 	}
 }

@@ -26,8 +26,10 @@ func TestAskingIsKeptWithTheVersion(t *testing.T) {
 		want    string // empty: nothing of the kind
 	}{
 		{"1.2.3", agent.Asking{Writes: yes, Runs: yes, Reads: yes}, ""},
-		{"1.2.3", agent.Asking{Writes: yes, Runs: yes, Reads: no}, "reads files such as .env without asking; webchat does not stop it"},
-		{"1.2.3", agent.Asking{Runs: no, Reads: no}, "runs commands and reads files such as .env without asking; webchat does not stop it"},
+		{"1.2.3", agent.Asking{Writes: yes, Runs: yes, Reads: no},
+			"reads files such as .env without asking; webchat does not stop it"},
+		{"1.2.3", agent.Asking{Runs: no, Reads: no},
+			"runs commands and reads files such as .env without asking; webchat does not stop it"},
 		{"1.2.3", agent.Asking{Writes: yes, Runs: yes}, preset},
 		{"1.2.4", agent.Asking{Writes: yes, Runs: yes, Reads: yes}, preset},
 		{"", agent.Asking{Writes: yes, Runs: yes, Reads: yes}, preset},
@@ -36,7 +38,8 @@ func TestAskingIsKeptWithTheVersion(t *testing.T) {
 		if err := newBackend(t, "polite", with).KeepAsking(c.version, c.found); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"may run a tool of an MCP server without asking if the tool says that it only reads; webchat does not stop it", "cannot be steered while it works"}
+		want := []string{"may run a tool of an MCP server without asking if the tool says that it only " +
+			"reads; webchat does not stop it", "cannot be steered while it works"}
 		if c.want != "" {
 			want = slices.Insert(want, 0, c.want)
 		}
@@ -48,7 +51,10 @@ func TestAskingIsKeptWithTheVersion(t *testing.T) {
 	if err := newBackend(t, "polite", with).KeepAsking("1.2.3", all); err != nil {
 		t.Fatal(err)
 	}
-	other := newBackend(t, "polite", func(c *acp.Config) { with(c); c.Preset.Env = []string{"ASK=never"} })
+	other := newBackend(t, "polite", func(c *acp.Config) {
+		with(c)
+		c.Preset.Env = []string{"ASK=never"}
+	})
 	if got := other.Info(t.Context()).Lacks; got[0] != preset {
 		t.Errorf("started in another way it lacks %q, want first %q", got, preset)
 	}
@@ -57,7 +63,11 @@ func TestAskingIsKeptWithTheVersion(t *testing.T) {
 // An agent that no conversation was had with is of the version that was tried.
 func TestAskingBeforeTheFirstConversation(t *testing.T) {
 	b := newBackend(t, "polite", func(c *acp.Config) { c.Consent = "reads" })
-	if err := b.KeepAsking("7", agent.Asking{Writes: agent.AskedYes, Runs: agent.AskedYes, Reads: agent.AskedYes}); err != nil {
+	if err := b.KeepAsking("7", agent.Asking{
+		Writes: agent.AskedYes,
+		Runs:   agent.AskedYes,
+		Reads:  agent.AskedYes,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if i := b.Info(t.Context()); i.Version != "7" || slices.Contains(i.Lacks, "reads") {

@@ -28,14 +28,20 @@ func TestOffers(t *testing.T) {
 			t.Fatal(err)
 		}
 		b = newBackend(t, manner, func(c *acp.Config) { c.Home = home })
-		for when, c := range map[string]agent.Choices{"open": h.conn.(agent.Chooser).Choices(), "remembered": b.Offers(t.Context())} {
-			if len(c.Modes) != 3 || c.Mode != ask || !c.Modes[0].Unasked || c.Modes[1].Unasked || c.Modes[1].Name == "" {
+		for when, c := range map[string]agent.Choices{"open": h.conn.(agent.Chooser).Choices(),
+			"remembered": b.Offers(t.Context())} {
+			if len(c.Modes) != 3 || c.Mode != ask || !c.Modes[0].Unasked || c.Modes[1].Unasked ||
+				c.Modes[1].Name == "" {
 				t.Errorf("%s, %s: the modes are %+v, now %s", manner, when, c.Modes, c.Mode)
 			}
 			if len(c.Models) != 2 || c.Model != "small" || c.Models[1].ID != "large" {
 				t.Errorf("%s, %s: the models are %+v, now %s", manner, when, c.Models, c.Model)
 			}
-			if len(c.Commands) != 1 || c.Commands[0] != (agent.Command{Name: "compact", About: "Sum it up.", Hint: "what to keep"}) {
+			if len(c.Commands) != 1 || c.Commands[0] != (agent.Command{
+				Name:  "compact",
+				About: "Sum it up.",
+				Hint:  "what to keep",
+			}) {
 				t.Errorf("%s, %s: the commands are %+v", manner, when, c.Commands)
 			}
 			if want := map[string]int{"options": 2}[manner]; len(c.Efforts) != want {
@@ -52,7 +58,9 @@ func TestOffers(t *testing.T) {
 func TestChoicesOutliveTheAgent(t *testing.T) {
 	h := sit(t, "options", nil, nil)
 	c := h.conn.(agent.Chooser)
-	for _, choose := range []func() error{func() error { return c.SetMode(t.Context(), plans) }, func() error { return c.SetEffort(t.Context(), "high") },
+	for _, choose := range []func() error{func() error {
+		return c.SetMode(t.Context(), plans)
+	}, func() error { return c.SetEffort(t.Context(), "high") },
 		func() error { return h.conn.SetModel(t.Context(), "large") }} {
 		if err := choose(); err != nil {
 			t.Fatal(err)
@@ -79,10 +87,12 @@ func TestWhatAnAgentTellsBesideItsAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if todos := all[event.SessionTodosChanged](h); len(todos) != 1 || len(todos[0].Todos) != 2 || todos[0].Todos[1].Status != event.TodoDoing {
+	if todos := all[event.SessionTodosChanged](h); len(todos) != 1 || len(todos[0].Todos) != 2 ||
+		todos[0].Todos[1].Status != event.TodoDoing {
 		t.Errorf("the plan is %+v", todos)
 	}
-	if u := all[event.SessionUsageInfo](h); len(u) != 1 || u[0].TokenLimit != 1000 || u[0].CurrentTokens != 10 {
+	if u := all[event.SessionUsageInfo](h); len(u) != 1 || u[0].TokenLimit != 1000 ||
+		u[0].CurrentTokens != 10 {
 		t.Errorf("the context is %+v", u)
 	}
 	if titles := all[event.SessionTitleChanged](h); len(titles) != 1 || titles[0].Title != "A title" {
@@ -115,7 +125,8 @@ func TestNoticesAreNoAnswer(t *testing.T) {
 	if !slices.Equal(told, []string{"provider Stand-in: Model metadata not found.", retry, retry}) {
 		t.Errorf("the user is told %q", told)
 	}
-	if err := h.prompt(t.Context(), "error"); err == nil || err.Error() != "Stand-in failed: 400 too long" {
+	if err := h.prompt(t.Context(), "error"); err == nil ||
+		err.Error() != "Stand-in failed: 400 too long" {
 		t.Errorf("an error after some words: %v", err)
 	}
 }
@@ -127,7 +138,11 @@ func TestRetriesAreReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []event.SessionError{
-		{Message: "The provider answered 429. Trying again in 1 second, 1 of 10.", StatusCode: 429, RetryAfterMs: 600},
+		{
+			Message:      "The provider answered 429. Trying again in 1 second, 1 of 10.",
+			StatusCode:   429,
+			RetryAfterMs: 600,
+		},
 		{Message: "The provider's answer failed. Trying again in 1 second, 2 of 10.", RetryAfterMs: 1200},
 	}
 	for i := range want {
@@ -140,18 +155,23 @@ func TestRetriesAreReported(t *testing.T) {
 
 // A plan is approved by the user alone.
 func TestAPlanIsApproved(t *testing.T) {
-	for answer, want := range map[string]string{"Carry it out": "yes", "Keep planning": "cancel", "": "cancel"} {
+	for answer, want := range map[string]string{"Carry it out": "yes", "Keep planning": "cancel",
+		"": "cancel"} {
 		h := sit(t, "polite", nil, func(h *agenttest.Host) {
-			h.Reply = func(q agent.Question) agent.Answer { return agent.Answer{Text: answer, Answered: answer != ""} }
+			h.Reply = func(q agent.Question) agent.Answer {
+				return agent.Answer{Text: answer, Answered: answer != ""}
+			}
 		})
 		if err := h.prompt(t.Context(), "carry"); err != nil {
 			t.Fatal(err)
 		}
-		if q := h.Questions(); len(q) != 1 || !strings.HasSuffix(q[0].Question, "1. Mend it") || len(h.Asked()) > 0 {
+		if q := h.Questions(); len(q) != 1 || !strings.HasSuffix(q[0].Question, "1. Mend it") ||
+			len(h.Asked()) > 0 {
 			t.Errorf("the user is asked %+v and %+v", q, h.Asked())
 		}
 		var got struct{ Outcome struct{ OptionID string } }
-		if err := json.Unmarshal([]byte(strings.Join(h.Said(), "")), &got); err != nil || got.Outcome.OptionID != want {
+		if err := json.Unmarshal([]byte(strings.Join(h.Said(), "")), &got); err != nil ||
+			got.Outcome.OptionID != want {
 			t.Errorf("%q is answered with %q, %v", answer, h.Said(), err)
 		}
 	}
@@ -162,7 +182,11 @@ func TestForget(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	var env []string
 	b := newBackend(t, "polite", func(c *acp.Config) { env = c.Env })
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s2", Workspace: t.TempDir(), Tools: agenttest.DisplayTools()}, h)
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: "s2",
+		Workspace: t.TempDir(),
+		Tools:     agenttest.DisplayTools(),
+	}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +198,8 @@ func TestForget(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if text, err := os.ReadFile(offered(env) + ".deleted"); err != nil || !strings.Contains(string(text), "conversation-1") {
+	if text, err := os.ReadFile(offered(env) + ".deleted"); err != nil ||
+		!strings.Contains(string(text), "conversation-1") {
 		t.Errorf("the agent was told %s, %v", text, err)
 	}
 }

@@ -36,8 +36,10 @@ func realCopilot(t *testing.T, model *copilottest.Model, home string) func(*acp.
 	return func(c *acp.Config) {
 		c.Command = append([]string{shim}, acp.Presets()["copilot-acp"].Command[1:]...)
 		c.Mode, c.Asks = "agent", []string{"agent", "plan"}
-		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmp.Or(home, filepath.Join(cache, "home")), "COPILOT_OFFLINE=true",
-			"COPILOT_PROVIDER_BASE_URL=" + model.URL(), "COPILOT_PROVIDER_API_KEY=sk-test", "COPILOT_MODEL=fake-1"}
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" +
+			cmp.Or(home, filepath.Join(cache, "home")), "COPILOT_OFFLINE=true",
+			"COPILOT_PROVIDER_BASE_URL=" + model.URL(), "COPILOT_PROVIDER_API_KEY=sk-test",
+			"COPILOT_MODEL=fake-1"}
 	}
 }
 
@@ -62,7 +64,10 @@ func TestRealCopilot(t *testing.T) {
 		case last.Role == "tool":
 			return &copilottest.Reply{Text: "It is done."}
 		case strings.Contains(r.Prompt(), "show"):
-			return &copilottest.Reply{Calls: []copilottest.Call{{Tool: called(r, "render_file_contents"), Arguments: `{"path":"go.mod"}`}}}
+			return &copilottest.Reply{Calls: []copilottest.Call{{
+				Tool:      called(r, "render_file_contents"),
+				Arguments: `{"path":"go.mod"}`,
+			}}}
 		case strings.Contains(r.Prompt(), "write"):
 			return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "create", Arguments: string(create)}}}
 		}
@@ -92,7 +97,8 @@ func TestRealCopilot(t *testing.T) {
 			t.Errorf("the user is told %q", e.Message)
 		}
 	}
-	if said := all[event.AssistantMessage](h); len(said) < 3 || said[len(said)-1].Content != "It is done." {
+	if said := all[event.AssistantMessage](h); len(said) < 3 ||
+		said[len(said)-1].Content != "It is done." {
 		t.Errorf("it says %+v", said)
 	}
 	for _, r := range model.Requests() {
@@ -108,8 +114,11 @@ func TestRealCopilot(t *testing.T) {
 func TestRealThreat88AServerOfTheSameNameIsAskedAbout(t *testing.T) {
 	model := copilottest.New(t)
 	home, struck := t.TempDir(), filepath.Join(t.TempDir(), "struck")
-	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"webchat": map[string]any{"type": "local", "command": standin.Program(t), "args": []string{},
-		"env": map[string]string{"STRIKE_FILE": struck, "GORACE": "atexit_sleep_ms=0"}, "tools": []string{"*"}}}})
+	servers, err := json.Marshal(
+		map[string]any{"mcpServers": map[string]any{"webchat": map[string]any{"type": "local",
+			"command": standin.Program(t), "args": []string{},
+			"env":   map[string]string{"STRIKE_FILE": struck, "GORACE": "atexit_sleep_ms=0"},
+			"tools": []string{"*"}}}})
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(home, ".copilot"), 0o700)
 	}
@@ -127,7 +136,9 @@ func TestRealThreat88AServerOfTheSameNameIsAskedAbout(t *testing.T) {
 			{Tool: called(r, "render_file_contents"), Arguments: `{"path":"go.mod"}`}}}
 	})
 	h := sit(t, "", realCopilot(t, model, home), func(h *agenttest.Host) {
-		h.Permit = func(agent.Permission) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: "no"} }
+		h.Permit = func(agent.Permission) agent.Verdict {
+			return agent.Verdict{Decision: event.Deny, Reason: "no"}
+		}
 	})
 	if err := h.prompt(t.Context(), "go"); err != nil {
 		t.Fatal(err)

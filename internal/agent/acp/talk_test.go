@@ -35,7 +35,8 @@ func talking(t *testing.T, model *scripted.Model) string {
 			Tools  []json.RawMessage
 		}
 		_ = json.Unmarshal(body, &in)
-		if !in.Stream || len(in.Tools) == 0 || bytes.LastIndex(body, []byte(talkOn)) <= bytes.LastIndex(body, []byte(beBrief)) {
+		if !in.Stream || len(in.Tools) == 0 || bytes.LastIndex(body,
+			[]byte(talkOn)) <= bytes.LastIndex(body, []byte(beBrief)) {
 			model.ServeHTTP(w, r)
 			return
 		}
@@ -50,7 +51,8 @@ func talking(t *testing.T, model *scripted.Model) string {
 
 // talk says words, a piece each.
 func talk(w http.ResponseWriter, r *http.Request) {
-	begin, piece := "", `data: {"id":"chat","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"word "},"finish_reason":null}]}`
+	begin, piece := "",
+		`data: {"id":"chat","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"word "},"finish_reason":null}]}`
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/messages"):
 		begin = `data: {"type":"message_start","message":{"id":"msg","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":100,"output_tokens":1}}}

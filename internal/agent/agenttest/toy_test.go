@@ -49,7 +49,11 @@ func (b *toy) Name() string {
 }
 
 func (b *toy) Info(context.Context) agent.Info {
-	i := agent.Info{Available: b.fault != "unavailable", Intercept: agent.InterceptAll, CanResume: b.fault != "resume denied"}
+	i := agent.Info{
+		Available: b.fault != "unavailable",
+		Intercept: agent.InterceptAll,
+		CanResume: b.fault != "resume denied",
+	}
 	if b.fault == "bad intercept" {
 		i.Intercept = "some"
 	}
@@ -101,9 +105,11 @@ type toyConn struct {
 func (c *toyConn) Choices() agent.Choices {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := agent.Choices{Mode: c.mode, Modes: []agent.Mode{{ID: "ask", Name: "Ask"}, {ID: "plan", Name: "Plan"}, {ID: "wild", Name: "Wild", Unasked: true}},
+	all := agent.Choices{Mode: c.mode, Modes: []agent.Mode{{ID: "ask", Name: "Ask"},
+		{ID: "plan", Name: "Plan"}, {ID: "wild", Name: "Wild", Unasked: true}},
 		Efforts: []agent.Effort{{ID: "high", Name: "High"}}, Commands: []agent.Command{{Name: "compact"}},
-		Can: []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext, agent.CanInstructions, agent.CanSkills}}
+		Can: []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext, agent.CanInstructions,
+			agent.CanSkills}}
 	switch c.fault {
 	case "nameless mode":
 		all.Modes[0].Name = ""
@@ -116,7 +122,8 @@ func (c *toyConn) Choices() agent.Choices {
 }
 
 func (c *toyConn) SetMode(_ context.Context, id string) error {
-	if id == "wild" && c.fault != "stops asking" || id == "no-such-mode" && c.fault != "takes any mode" {
+	if id == "wild" && c.fault != "stops asking" || id == "no-such-mode" &&
+		c.fault != "takes any mode" {
 		return agent.ErrUnsupported
 	}
 	if c.fault == "tells a choice" {
@@ -143,7 +150,11 @@ func (c *toyConn) leave(ctx context.Context, title string) error {
 		title = ""
 	}
 	id := c.id()
-	if err := c.host.Report(ctx, event.TaskStarted{TaskID: id, Kind: event.ShellTask, Title: title}); err != nil {
+	if err := c.host.Report(ctx, event.TaskStarted{
+		TaskID: id,
+		Kind:   event.ShellTask,
+		Title:  title,
+	}); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -226,7 +237,8 @@ func (c *toyConn) Prompt(ctx context.Context, p agent.Prompt) error {
 		c.mu.Lock()
 		c.dead = c.fault == "dead after abort"
 		c.mu.Unlock()
-		if c.fault == "hides abort" || c.fault == "does not talk" { // the latter's turn may be aborted just before it ends
+		// the latter's turn may be aborted just before it ends
+		if c.fault == "hides abort" || c.fault == "does not talk" {
 			return nil
 		}
 		if c.fault == "hangs on abort" {

@@ -18,7 +18,8 @@ func (c *toyConn) Compact(ctx context.Context, _ string) error {
 	case "silent summary":
 		return nil
 	}
-	return errors.Join(c.host.Report(ctx, event.SessionCompactionStart{}), c.host.Report(ctx, event.SessionCompactionComplete{}))
+	return errors.Join(c.host.Report(ctx, event.SessionCompactionStart{}),
+		c.host.Report(ctx, event.SessionCompactionComplete{}))
 }
 
 func (c *toyConn) Clear(context.Context) error {
@@ -40,7 +41,11 @@ func (c *toyConn) Clear(context.Context) error {
 
 func (c *toyConn) Describe(context.Context) (agent.Inside, error) {
 	all := agent.Inside{
-		Context:      &agent.Context{Used: 5, Limit: 10, Parts: []agent.Part{{Name: "System prompt", Tokens: 2}, {Name: "Conversation", Tokens: 3}}},
+		Context: &agent.Context{
+			Used:  5,
+			Limit: 10,
+			Parts: []agent.Part{{Name: "System prompt", Tokens: 2}, {Name: "Conversation", Tokens: 3}},
+		},
 		Instructions: []agent.Instruction{{Path: "AGENTS.md"}},
 		Skills:       []agent.Skill{},
 	}

@@ -40,8 +40,8 @@ func judged(t *testing.T, h *table, tool, args string) *agent.Permission {
 	return &asked[0]
 }
 
-// A command's folder is known, as each begins in the workspace or where its call says, so that it may
-// be granted.
+// A command's folder is known, as each begins in the workspace or where its call says, so that it
+// may be granted.
 func TestCommandsMayBeGranted(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	p := policy.New(policy.Config{Workspace: h.workspace})
@@ -53,7 +53,8 @@ func TestCommandsMayBeGranted(t *testing.T) {
 	} {
 		act := judged(t, h, "run_command", args)
 		if act == nil || len(p.Grants(*act)) != want {
-			t.Errorf("%s is asked about as %+v, with %d grants, want %d", args, act, len(p.Grants(*act)), want)
+			t.Errorf("%s is asked about as %+v, with %d grants, want %d", args, act, len(p.Grants(*act)),
+				want)
 		}
 	}
 }
@@ -65,15 +66,18 @@ const patch = `diff --git a/x.go b/x.go\n--- a/x.go\n+++ b/x.go\n@@ -1 +1 @@\n-a
 func TestEveryPathOfACallIsJudged(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	for _, c := range []struct{ tool, args, want string }{
-		{"copy_path", `{"from":"/home/u/.ssh/id_rsa","to":"notes.txt"}`, "read /home/u/.ssh/id_rsa, write notes.txt"},
+		{"copy_path", `{"from":"/home/u/.ssh/id_rsa","to":"notes.txt"}`,
+			"read /home/u/.ssh/id_rsa, write notes.txt"},
 		{"rename_path", `{"from":"/etc/a","to":"b"}`, "read /etc/a, write /etc/a, write b"},
 		{"write_file", `{"path":"a","content":"x"}`, "write a"},
 		{"append_file", `{"path":"a","contents":"x"}`, "write a"},
-		{"apply_patch", `{"path":"x.go","patch":"` + patch + `"}`, "write x.go, write .env, write old, write new"},
+		{"apply_patch", `{"path":"x.go","patch":"` + patch + `"}`,
+			"write x.go, write .env, write old, write new"},
 		{"git_apply_patch", `{"patch":"` + patch + `"}`, "write x.go, write .env, write old, write new"},
 		{"search_replace", `{"path":"a","blocks":"/etc/passwd"}`, "write a"},
 		{"notebook_edit", `{"path":"a.ipynb","cell_index":1,"new_source":"x"}`, "write a.ipynb"},
-		{"multi_file_edit", `{"file_path":"a","edits":[{"old_string":"/x","new_string":"y"}]}`, "write a"},
+		{"multi_file_edit", `{"file_path":"a","edits":[{"old_string":"/x","new_string":"y"}]}`,
+			"write a"},
 		{"format_file", `{"path":"a.ts","formatter":"prettier"}`, "write a.ts, shell prettier a.ts"},
 		{"create_directory", `{"path":"d"}`, "write d"},
 		{"delete_path", `{"path":"d"}`, "write d"},
@@ -88,7 +92,8 @@ func TestEveryPathOfACallIsJudged(t *testing.T) {
 		{"run_command", `{"command":"ls","args":["-l","d"],"directory":"src"}`, "shell ls -l d"},
 		{"shell", `{"command":"ls","directory":"src"}`, "shell ls"},
 		{"fff_grep", `{"query":"key"}`, "read . (key in WORK  false)"},
-		{"fff_grep", `{"query":"key","path":"src/"}`, "read src/ (key in src  false), read . (key in . src false)"},
+		{"fff_grep", `{"query":"key","path":"src/"}`,
+			"read src/ (key in src  false), read . (key in . src false)"},
 		{"fff_grep", `{"query":"key","path":"/etc"}`, "read /etc (key in etc  false)"},
 		{"find", `{"query":"key","path":"src"}`, "read src (key in src  false)"},
 		{"search", `{"query":"key"}`, "read . (key in WORK  false)"},
@@ -98,7 +103,8 @@ func TestEveryPathOfACallIsJudged(t *testing.T) {
 		{"checksum", `{"path":"a"}`, "read a"},
 		{"git_status", `{}`, "read ."},
 		{"git_diff", `{}`, "read . (read changes in WORK  false)"},
-		{"git_diff_range", `{"range":"main","paths":["a","b"]}`, "read a (main in a  false), read b (main in b  false)"},
+		{"git_diff_range", `{"range":"main","paths":["a","b"]}`,
+			"read a (main in a  false), read b (main in b  false)"},
 		{"web_repo", `{"repo":"o/r","operation":"fetch","path":"/etc/passwd"}`, "url o/r"},
 		{"fetch_url", `{"url":"https://x.test/a"}`, "url https://x.test/a"},
 		{"git_commit", `{"message":"a/b"}`, `mcp git_commit {"message":"a/b"}`},
@@ -158,7 +164,8 @@ func TestCallsThatAreNotUnderstoodAsk(t *testing.T) {
 			t.Errorf("%s %s is shown as %s", c.tool, c.args, p.Resource)
 		}
 	}
-	for _, args := range []string{`{"path":"a.txt","contents":""}`, `{"path":"a.txt","contents":null,"content":"x"}`} {
+	for _, args := range []string{`{"path":"a.txt","contents":""}`,
+		`{"path":"a.txt","contents":null,"content":"x"}`} {
 		if p := judged(t, h, "write_file", args); p == nil || p.Sensitive {
 			t.Errorf("write_file %s asks %+v", args, p)
 		}
@@ -182,7 +189,8 @@ func TestToolsOfTheWorkspacePassAsNoOthers(t *testing.T) {
 	}
 	names := []string{"search", "sleep", "mcp__webchat__run_and_display", "checksum"}
 	for i, name := range names {
-		define(fmt.Sprint(i, ".json"), "\ufeff"+`{"name":" `+name+` ","Name":"other","description":"D.","handler":"evil","HANDLER":"ls"}`)
+		define(fmt.Sprint(i, ".json"), "\ufeff"+`{"name":" `+name+
+			` ","Name":"other","description":"D.","handler":"evil","HANDLER":"ls"}`)
 	}
 	b, _ := newBackend(t, "polite", nil)
 	h := sitWith(t, b, dir, nil)
@@ -214,7 +222,8 @@ func TestArgumentsThatAHookLeavesAreJudged(t *testing.T) {
 		}
 		return agent.HookVerdict{Allow: true, Arguments: json.RawMessage(`{"to":"b"}`)}
 	}
-	if p := judged(t, h, "copy_path", `{"from":"/etc/x","to":"a"}`); p == nil || strings.Join(told(*p), ", ") != "read /etc/x, write b" {
+	if p := judged(t, h, "copy_path", `{"from":"/etc/x","to":"a"}`); p == nil ||
+		strings.Join(told(*p), ", ") != "read /etc/x, write b" {
 		t.Errorf("it asked %+v", p)
 	}
 }

@@ -15,7 +15,8 @@ func TestCommandsInTheBackgroundEndWithTheConversation(t *testing.T) {
 	b, _ := newBackend(t, "polite", nil)
 	dir := t.TempDir()
 	h := sitWith(t, b, dir, nil)
-	h.must("leave echo $$ >new; mv new pid; command -v setsid >/dev/null && exec setsid sleep 600; exec sleep 600")
+	h.must("leave echo $$ >new; mv new pid; command -v setsid >/dev/null && exec setsid sleep 600; " +
+		"exec sleep 600")
 	h.must("shell until test -e pid; do sleep 0.01; done")
 	text, err := os.ReadFile(filepath.Join(dir, "pid"))
 	if err != nil {

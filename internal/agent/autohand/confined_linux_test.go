@@ -22,7 +22,8 @@ func TestConfined(t *testing.T) {
 	}
 	work, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside.txt")
 	h := sitWith(t, confined(t, work), work, nil)
-	for _, prompt := range []string{"show go.mod", "write " + filepath.Join(work, "inside.txt"), "write " + outside} {
+	for _, prompt := range []string{"show go.mod", "write " + filepath.Join(work, "inside.txt"),
+		"write " + outside} {
 		if err := h.prompt(t.Context(), prompt); err != nil {
 			t.Errorf("%s: %v", prompt, err)
 		}
@@ -45,12 +46,19 @@ func confined(t *testing.T, work string) *autohand.Backend {
 	t.Helper()
 	b, _ := newBackend(t, "polite", func(c *autohand.Config) {
 		home := filepath.Dir(c.Settings)
-		in, err := cage.New(cage.Config{Workspace: work, Home: home, Env: c.Env, Scratch: filepath.Join(home, "scratch"), Logger: slog.New(slog.DiscardHandler)})
+		in, err := cage.New(cage.Config{
+			Workspace: work,
+			Home:      home,
+			Env:       c.Env,
+			Scratch:   filepath.Join(home, "scratch"),
+			Logger:    slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		lend, at := c.Lend, ""
-		c.Lend = func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		c.Lend = func(id string, tools []agent.ToolSpec,
+			call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 			lent, end, err := lend(id, tools, call)
 			at = lent.URL
 			if u, bad := url.Parse(lent.URL); bad == nil {
@@ -58,8 +66,14 @@ func confined(t *testing.T, work string) *autohand.Backend {
 			}
 			return lent, end, err
 		}
-		c.Confine = func(ctx context.Context, _, dir, socket string, cmd proc.Command) (proc.Command, error) {
-			return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{dir}, Read: []string{filepath.Dir(socket)}, Lent: at})
+		c.Confine = func(ctx context.Context, _, dir, socket string, cmd proc.Command) (proc.Command,
+			error) {
+			return in.Confine(ctx, cmd, cage.Needs{
+				Programs: cmd.Args[:1],
+				Write:    []string{dir},
+				Read:     []string{filepath.Dir(socket)},
+				Lent:     at,
+			})
 		}
 	})
 	return b

@@ -29,7 +29,10 @@ func TestMain(m *testing.M) {
 func lender(t *testing.T) agent.Lender {
 	t.Helper()
 	c := mcp.ServerConfig{Visitor: func(r *http.Request) (mcp.Visitor, bool) {
-		return mcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Hosted: true}, true
+		return mcp.Visitor{
+			Key:    strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "),
+			Hosted: true,
+		}, true
 	}}
 	for _, spec := range agenttest.DisplayTools() {
 		spec.Description = strings.TrimSuffix(spec.Description, ".") + " of the workspace."
@@ -42,8 +45,10 @@ func lender(t *testing.T) agent.Lender {
 	h := httptest.NewServer(server)
 	t.Cleanup(h.Close)
 	t.Cleanup(server.Close)
-	return func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, tools, call), nil
+	return func(id string, tools []agent.ToolSpec,
+		call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id},
+			server.Host("s-"+id, tools, call), nil
 	}
 }
 
@@ -54,7 +59,8 @@ const settings = `{"provider":"custom:fake","customProviders":{"fake":{"id":"fak
  "mcp":{"servers":[{"name":"other","transport":"stdio","command":"touch"}]},"ui":{"autoConfirm":true}}`
 
 // newBackend drives a stand-in as the CLI.
-func newBackend(t *testing.T, manner string, with func(*autohand.Config)) (b *autohand.Backend, offered string) {
+func newBackend(t *testing.T, manner string,
+	with func(*autohand.Config)) (b *autohand.Backend, offered string) {
 	t.Helper()
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "config.json")
@@ -63,8 +69,15 @@ func newBackend(t *testing.T, manner string, with func(*autohand.Config)) (b *au
 	}
 	offered = filepath.Join(dir, "offered")
 	other := standin.Program(t)
-	c := autohand.Config{Path: other, Home: filepath.Join(dir, "agents"), Settings: mine, Lend: lender(t), Hook: []string{other, "agent-hook"},
-		Env: []string{"AUTOHAND_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "AUTOHAND_OFFERED=" + offered, "GORACE=atexit_sleep_ms=0", "CI=true", "HOME=" + dir}}
+	c := autohand.Config{
+		Path:     other,
+		Home:     filepath.Join(dir, "agents"),
+		Settings: mine,
+		Lend:     lender(t),
+		Hook:     []string{other, "agent-hook"},
+		Env: []string{"AUTOHAND_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"),
+			"AUTOHAND_OFFERED=" + offered, "GORACE=atexit_sleep_ms=0", "CI=true", "HOME=" + dir},
+	}
 	if with != nil {
 		with(&c)
 	}
@@ -87,10 +100,16 @@ func TestContract(t *testing.T) {
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },
 		Answer: "hello", Talk: "talk", Ask: "ask", Die: "die",
-		Write:    func(path string) string { return "write " + path },
-		WriteTwo: func(one, other string) string { return toolPrompt("rename_path", object{"from": one, "to": other}) },
-		Search:   func(text, folder string) string { return toolPrompt("fff_grep", object{"query": text, "path": folder}) },
-		Forge:    func(tool string) string { return toolPrompt("webchat__"+tool, object{"command": "date"}) },
+		Write: func(path string) string { return "write " + path },
+		WriteTwo: func(one, other string) string {
+			return toolPrompt("rename_path", object{"from": one, "to": other})
+		},
+		Search: func(text, folder string) string {
+			return toolPrompt("fff_grep", object{"query": text, "path": folder})
+		},
+		Forge: func(tool string) string {
+			return toolPrompt("webchat__"+tool, object{"command": "date"})
+		},
 		Offered: func(tb testing.TB) []string {
 			text, err := os.ReadFile(offered)
 			if err != nil {

@@ -45,13 +45,18 @@ func (h *table) RunHook(_ context.Context, c agent.HookCall) (agent.HookVerdict,
 	return agent.HookVerdict{Allow: true}, nil
 }
 
-func sitWith(t *testing.T, b *autohand.Backend, workspace string, host func(*agenttest.Host)) *table {
+func sitWith(t *testing.T, b *autohand.Backend, workspace string,
+	host func(*agenttest.Host)) *table {
 	t.Helper()
 	h := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t, workspace: workspace}
 	if host != nil {
 		host(h.Host)
 	}
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: workspace, Tools: agenttest.DisplayTools()}, h)
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: "s1",
+		Workspace: workspace,
+		Tools:     agenttest.DisplayTools(),
+	}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +73,8 @@ func sitWith(t *testing.T, b *autohand.Backend, workspace string, host func(*age
 	return h
 }
 
-func sit(t *testing.T, manner string, with func(*autohand.Config), host func(*agenttest.Host)) *table {
+func sit(t *testing.T, manner string, with func(*autohand.Config),
+	host func(*agenttest.Host)) *table {
 	t.Helper()
 	b, _ := newBackend(t, manner, with)
 	return sitWith(t, b, t.TempDir(), host)
@@ -127,14 +133,21 @@ func TestStartErrors(t *testing.T) {
 		with   func(*autohand.Config)
 		want   string
 	}{
-		{"polite", func(c *autohand.Config) { c.Path = "no-such-program" }, "Autohand CLI is not installed; install it, or give --autohand-path"},
-		{"polite", func(c *autohand.Config) { c.Settings = "" }, "has no model set up; run autohand once and choose a provider"},
-		{"polite", func(c *autohand.Config) { c.Settings, c.Provider = "", &autohand.Provider{URL: "u", Model: "m"} }, "is not signed in; run autohand login"},
+		{"polite", func(c *autohand.Config) {
+			c.Path = "no-such-program"
+		}, "Autohand CLI is not installed; install it, or give --autohand-path"},
+		{"polite", func(c *autohand.Config) {
+			c.Settings = ""
+		}, "has no model set up; run autohand once and choose a provider"},
+		{"polite", func(c *autohand.Config) {
+			c.Settings, c.Provider = "", &autohand.Provider{URL: "u", Model: "m"}
+		}, "is not signed in; run autohand login"},
 		{"broken", nil, "Autohand CLI did not start: Workspace is not safe"},
 		{"dies", nil, "Autohand CLI ended while it started: cannot find module"},
 	} {
 		b, _ := newBackend(t, c.manner, c.with)
-		_, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir()}, agenttest.NewHost(nil))
+		_, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir()},
+			agenttest.NewHost(nil))
 		if !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.manner, err, c.want)
 		}
@@ -143,12 +156,15 @@ func TestStartErrors(t *testing.T) {
 
 // Without a provider the CLI goes on for ever with notices that mean nothing.
 func TestStall(t *testing.T) {
-	h := sit(t, "polite", func(c *autohand.Config) { c.Silence, c.Stall = 20*time.Millisecond, 100*time.Millisecond }, nil)
+	h := sit(t, "polite", func(c *autohand.Config) {
+		c.Silence, c.Stall = 20*time.Millisecond, 100*time.Millisecond
+	}, nil)
 	err := h.prompt(t.Context(), "spin")
 	if err == nil || !strings.Contains(err.Error(), "did nothing for 0 seconds") {
 		t.Errorf("the turn ended with %v", err)
 	}
-	if w := all[event.SessionError](h); len(w) == 0 || !strings.Contains(w[0].Message, "has not responded") {
+	if w := all[event.SessionError](h); len(w) == 0 ||
+		!strings.Contains(w[0].Message, "has not responded") {
 		t.Errorf("the user was told %+v", w)
 	}
 }
@@ -160,13 +176,15 @@ func TestSteps(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	started, ended := all[event.ToolExecutionStart](h), all[event.ToolExecutionComplete](h)
-	if len(started) != 2 || len(ended) != 2 || started[0].ToolCallID != ended[1].ToolCallID || !ended[0].Success || ended[0].Result.Content != "done" {
+	if len(started) != 2 || len(ended) != 2 || started[0].ToolCallID != ended[1].ToolCallID ||
+		!ended[0].Success || ended[0].Result.Content != "done" {
 		t.Errorf("calls %+v and %+v", started, ended)
 	}
 	if strings.Contains(string(started[0].Arguments), "type") {
 		t.Errorf("arguments %s", started[0].Arguments)
 	}
-	if asked := h.Asked(); len(asked) != 2 || asked[0].Kind != agent.KindShell || asked[0].Resource != "echo slow" || asked[0].ToolCallID != started[0].ToolCallID ||
+	if asked := h.Asked(); len(asked) != 2 || asked[0].Kind != agent.KindShell ||
+		asked[0].Resource != "echo slow" || asked[0].ToolCallID != started[0].ToolCallID ||
 		asked[1].Kind != agent.KindRead || asked[1].Search == nil {
 		t.Errorf("it asked %+v", h.Asked())
 	}
@@ -185,7 +203,8 @@ func TestRefusedCalls(t *testing.T) {
 	for _, c := range all[event.ToolExecutionComplete](h) {
 		codes = append(codes, c.Error.Code+" "+string(c.Error.Kind))
 	}
-	if want := []string{"denied denied", "failure bad_arguments", "denied denied"}; !slices.Equal(codes, want) {
+	if want := []string{"denied denied", "failure bad_arguments",
+		"denied denied"}; !slices.Equal(codes, want) {
 		t.Errorf("the calls ended as %q, want %q", codes, want)
 	}
 	if n := len(h.Asked()); n != 1 {
@@ -200,7 +219,8 @@ func TestToolsOfTheWorkspaceAreCommands(t *testing.T) {
 		name := filepath.Join(dir, ".autohand", "tools", "any.json")
 		err := os.MkdirAll(filepath.Dir(name), 0o700)
 		if err == nil {
-			err = os.WriteFile(name, []byte(`{"name":"deploy","description":"Deploys.","handler":"`+line+`"}`), 0o600)
+			err = os.WriteFile(name, []byte(`{"name":"deploy","description":"Deploys.","handler":"`+line+
+				`"}`), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -214,7 +234,8 @@ func TestToolsOfTheWorkspaceAreCommands(t *testing.T) {
 	h.must("custom x")
 	asked := h.Asked()
 	for i, want := range []string{`push 'it'"'"'s' && rm -r build`, "push 'x' && rm -r build\nls"} {
-		if len(asked) != 2 || asked[i].Kind != agent.KindShell || asked[i].Resource != want || asked[i].ToolName != "deploy" {
+		if len(asked) != 2 || asked[i].Kind != agent.KindShell || asked[i].Resource != want ||
+			asked[i].ToolName != "deploy" {
 			t.Errorf("it asked %+v, want about %s", asked, want)
 		}
 	}
@@ -239,7 +260,8 @@ func TestProviderErrors(t *testing.T) {
 	if said := h.Said(); len(said) != 0 {
 		t.Errorf("it says %q", said)
 	}
-	if e := all[event.SessionError](h); len(e) != 1 || e[0].StatusCode != 429 || e[0].Kind != event.KindProvider {
+	if e := all[event.SessionError](h); len(e) != 1 || e[0].StatusCode != 429 ||
+		e[0].Kind != event.KindProvider {
 		t.Errorf("errors %+v", e)
 	}
 	h.must("hello")
@@ -248,10 +270,12 @@ func TestProviderErrors(t *testing.T) {
 func TestDeath(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	h.must("leave exec sleep 600")
-	if err := h.prompt(t.Context(), "die"); !errors.Is(err, agent.ErrDied) || !strings.Contains(err.Error(), "out of memory") {
+	if err := h.prompt(t.Context(), "die"); !errors.Is(err, agent.ErrDied) ||
+		!strings.Contains(err.Error(), "out of memory") {
 		t.Errorf("the turn ended with %v", err)
 	}
-	if told := all[event.SessionError](h); len(told) != 1 || !strings.Contains(told[0].Message, "what it ran in the background: exec sleep 600. Ask") {
+	if told := all[event.SessionError](h); len(told) != 1 ||
+		!strings.Contains(told[0].Message, "what it ran in the background: exec sleep 600. Ask") {
 		t.Errorf("the user was told %+v", told)
 	}
 	h.must("hello") // it goes on in a new process
@@ -313,7 +337,9 @@ func TestHooks(t *testing.T) {
 	h.must("shell echo one")
 	h.must("show go.mod")
 	ended := all[event.ToolExecutionComplete](h)
-	if len(ended) != 2 || ended[0].Error == nil || ended[0].Error.Message != "Nothing is deleted here." || ended[1].Result == nil || ended[1].Result.Content != "two\n" {
+	if len(ended) != 2 || ended[0].Error == nil ||
+		ended[0].Error.Message != "Nothing is deleted here." || ended[1].Result == nil ||
+		ended[1].Result.Content != "two\n" {
 		t.Errorf("calls ended as %+v", ended)
 	}
 	if asked := h.Asked(); len(asked) != 1 || asked[0].Resource != "echo two" {
@@ -323,7 +349,8 @@ func TestHooks(t *testing.T) {
 	for _, c := range h.hooks {
 		moments = append(moments, c.Event+" "+c.Tool)
 	}
-	if want := []string{"before_tool run_command", "before_tool run_command", "after_tool run_command"}; !slices.Equal(moments, want) {
+	if want := []string{"before_tool run_command", "before_tool run_command",
+		"after_tool run_command"}; !slices.Equal(moments, want) {
 		t.Errorf("hooks were asked %q, want %q", moments, want)
 	}
 }
@@ -345,11 +372,13 @@ func TestQuestions(t *testing.T) {
 		told = append(told, string(p.Kind)+" "+p.Resource)
 	}
 	slices.Sort(told) // those of late are asked at once
-	if want := []string{"read .", "read /outside/of", "shell date", "shell echo help"}; !slices.Equal(told, want) {
+	if want := []string{"read .", "read /outside/of", "shell date",
+		"shell echo help"}; !slices.Equal(told, want) {
 		t.Errorf("it asked %q, want %q", told, want)
 	}
 	// One of the two that are asked about at once fails, and either may end first.
-	if c := all[event.ToolExecutionComplete](h); len(c) != 3 || c[2].Result == nil || c[2].Result.Content != "help\n" || c[0].Success == c[1].Success {
+	if c := all[event.ToolExecutionComplete](h); len(c) != 3 || c[2].Result == nil ||
+		c[2].Result.Content != "help\n" || c[0].Success == c[1].Success {
 		t.Errorf("calls %+v", c)
 	}
 }

@@ -77,7 +77,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			b, _ := json.Marshal(args)
 			finish = "tool_calls"
 			said["content"] = ""
-			said["tool_calls"] = []object{{"id": "call_" + string(rune('a'+n%26)), "type": "function", "function": object{"name": tool, "arguments": string(b)}}}
+			said["tool_calls"] = []object{{"id": "call_" + string(rune('a'+n%26)), "type": "function",
+				"function": object{"name": tool, "arguments": string(b)}}}
 		}
 		switch verb {
 		case "show":
@@ -108,7 +109,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(object{"id": "c", "object": "chat.completion", "model": "fake",
-		"choices": []object{{"index": 0, "message": said, "finish_reason": finish}}, "usage": object{"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}})
+		"choices": []object{{"index": 0, "message": said, "finish_reason": finish}},
+		"usage":   object{"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}})
 }
 
 // real is a backend with the CLI that WEBCHAT_TEST_AUTOHAND names, and its model.
@@ -124,7 +126,8 @@ func real(t *testing.T) (*autohand.Backend, *model) {
 	b, _ := newBackend(t, "", func(c *autohand.Config) {
 		c.Path = path
 		c.Provider = &autohand.Provider{URL: server.URL + "/v1", Model: "fake"}
-		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AUTOHAND_API_URL=" + server.URL, "AUTOHAND_AUTH_API_URL=" + server.URL, "GORACE=atexit_sleep_ms=0"}
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AUTOHAND_API_URL=" +
+			server.URL, "AUTOHAND_AUTH_API_URL=" + server.URL, "GORACE=atexit_sleep_ms=0"}
 	})
 	return b, m
 }
@@ -136,8 +139,10 @@ func TestRealContract(t *testing.T) {
 		Run:    func(command string) string { return "run " + command },
 		Answer: "hello", Talk: "talk", Ask: "ask",
 		Write: func(path string) string { return "write " + path },
-		Cannot: map[string]string{"WriteTwo": "a call of the CLI's tools changes one file, or a source and a target",
-			"Search": "the CLI's searches are tried with what they ask for", "Forge": "the CLI names a tool by its registration"},
+		Cannot: map[string]string{"WriteTwo": "a call of the CLI's tools changes one file, or a source " +
+			"and a target",
+			"Search": "the CLI's searches are tried with what they ask for",
+			"Forge":  "the CLI names a tool by its registration"},
 		Offered: func(tb testing.TB) []string {
 			h := agenttest.NewHost(agenttest.DisplayTools()) // a model is offered tools with a prompt
 			conn, err := b.Open(tb.Context(), agent.Options{SessionID: "offers", Workspace: tb.TempDir()}, h)
@@ -145,7 +150,8 @@ func TestRealContract(t *testing.T) {
 				tb.Fatal(err)
 			}
 			h.Begin()
-			if err := errors.Join(conn.Prompt(tb.Context(), agent.Prompt{Content: "hello"}), conn.Close()); err != nil {
+			if err := errors.Join(conn.Prompt(tb.Context(), agent.Prompt{Content: "hello"}),
+				conn.Close()); err != nil {
 				tb.Fatal(err)
 			}
 			m.mu.Lock()

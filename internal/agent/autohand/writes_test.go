@@ -23,7 +23,8 @@ func TestWritesAreShownAndKept(t *testing.T) {
 	}
 	h.must("write " + name)
 	const want = "@@ -1,1 +1,1 @@\n-old\n+new\n"
-	if c := all[event.ToolExecutionComplete](h); len(c) != 1 || !strings.HasSuffix(c[0].Result.DetailedContent, want) {
+	if c := all[event.ToolExecutionComplete](h); len(c) != 1 ||
+		!strings.HasSuffix(c[0].Result.DetailedContent, want) {
 		t.Errorf("the call is shown as %+v", c)
 	}
 	if asked := h.Asked(); len(asked) != 1 || !strings.HasSuffix(asked[0].Diff, want) {
@@ -64,7 +65,8 @@ func TestWritesAreNotLostSilently(t *testing.T) {
 			h := sit(t, manner, nil, nil)
 			_ = h.prompt(t.Context(), prompt+filepath.Join(t.TempDir(), "a.txt"))
 			warned := all[event.SessionError](h)
-			if len(warned) != 1 || !strings.Contains(warned[0].Message, "did not write") || !strings.Contains(warned[0].Message, "a.txt") {
+			if len(warned) != 1 || !strings.Contains(warned[0].Message, "did not write") ||
+				!strings.Contains(warned[0].Message, "a.txt") {
 				t.Errorf("the user was told %+v", warned)
 			}
 			h.must("hello")
@@ -87,7 +89,8 @@ func TestWritesThatAKillLostAreTold(t *testing.T) {
 			}
 		}
 	}()
-	if err := h.prompt(ctx, "stopped "+filepath.Join(t.TempDir(), "a.txt")); !errors.Is(err, context.Canceled) {
+	if err := h.prompt(ctx, "stopped "+filepath.Join(t.TempDir(), "a.txt")); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a stopped turn ended with %v", err)
 	}
 	if told := all[event.SessionError](h); len(told) > 0 {
@@ -95,7 +98,11 @@ func TestWritesThatAKillLostAreTold(t *testing.T) {
 	}
 	b, _ := newBackend(t, "polite", func(c *autohand.Config) { c.Home = kept })
 	next := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t}
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir(), Resume: true}, next)
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: "s1",
+		Workspace: t.TempDir(),
+		Resume:    true,
+	}, next)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +110,8 @@ func TestWritesThatAKillLostAreTold(t *testing.T) {
 	next.conn = conn
 	next.must("hello")
 	next.must("hello")
-	if told := all[event.SessionError](next); len(told) != 1 || !strings.Contains(told[0].Message, "a.txt: webchat ended before. Ask for it again.") {
+	if told := all[event.SessionError](next); len(told) != 1 ||
+		!strings.Contains(told[0].Message, "a.txt: webchat ended before. Ask for it again.") {
 		t.Errorf("the user was told %+v", told)
 	}
 }

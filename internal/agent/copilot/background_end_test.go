@@ -19,15 +19,23 @@ func TestRealBackgroundEnds(t *testing.T) {
 		by   func(*house, *session.Session) error
 		how  event.Outcome
 	}{
-		"everything is stopped": {nil, func(h *house, s *session.Session) error { return s.AbortTasks(h.t.Context()) }, event.Aborted},
-		"the CLI is killed":     {alone, func(h *house, _ *session.Session) error { kill(h.t, copilot.PID(h.backend)); return nil }, event.Interrupted},
+		"everything is stopped": {nil, func(h *house, s *session.Session) error {
+			return s.AbortTasks(h.t.Context())
+		}, event.Aborted},
+		"the CLI is killed": {alone, func(h *house, _ *session.Session) error {
+			kill(h.t, copilot.PID(h.backend))
+			return nil
+		}, event.Interrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t, end.with)
 			shell, helper := filepath.Join(t.TempDir(), "shell"), filepath.Join(t.TempDir(), "helper")
 			h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
 				if last := r.Messages[len(r.Messages)-1]; last.Role == "user" && r.Prompt() == "HELPER" {
-					return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "bash", Arguments: `{"command":"sleep 600 & echo $! > ` + helper + `; wait","description":"wait"}`}}}
+					return &copilottest.Reply{Calls: []copilottest.Call{{
+						Tool:      "bash",
+						Arguments: `{"command":"sleep 600 & echo $! > ` + helper + `; wait","description":"wait"}`,
+					}}}
 				}
 				return nil
 			})

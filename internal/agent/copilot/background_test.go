@@ -54,23 +54,29 @@ func bash(command, more string) string {
 // also where there is no program pgrep.
 func TestRealBackgroundCommand(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "pgrep"), []byte("#!/bin/sh\nexit 127\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "pgrep"), []byte("#!/bin/sh\nexit 127\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	h := newHouse(t, func(c *copilot.Config) {
-		c.Env = append([]string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}, c.Env...)
+		c.Env = append([]string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")},
+			c.Env...)
 	})
 	for name, more := range map[string]string{"attached": "", "detached": `,"detach":true`} {
 		t.Run(name, func(t *testing.T) {
 			s := h.session()
 			pids := filepath.Join(t.TempDir(), "pids")
-			if r := h.ask(s, bash(`sleep 600 & echo $! > `+pids+`; echo "it runs"; wait`, more)); r.Error != "" {
+			if r := h.ask(s, bash(`sleep 600 & echo $! > `+pids+`; echo "it runs"; wait`,
+				more)); r.Error != "" {
 				t.Fatal(r.Error)
 			}
 			h.await(s, "the task", func(d event.Data) bool { _, ok := d.(event.TaskStarted); return ok })
-			h.until("its output", func() bool { return len(s.Tasks()) == 1 && strings.Contains(s.Tasks()[0].Output, "it runs") })
+			h.until("its output", func() bool {
+				return len(s.Tasks()) == 1 && strings.Contains(s.Tasks()[0].Output, "it runs")
+			})
 			task := s.Tasks()[0]
-			if !strings.Contains(task.Title, "sleep 600") || task.Kind != event.ShellTask || task.ToolCallID == "" {
+			if !strings.Contains(task.Title, "sleep 600") || task.Kind != event.ShellTask ||
+				task.ToolCallID == "" {
 				t.Errorf("the task is %+v", task)
 			}
 			if r := h.ask(s, "hello there"); r.Content != "You said: hello there" {
@@ -83,13 +89,17 @@ func TestRealBackgroundCommand(t *testing.T) {
 			if err := s.Abort(t.Context(), ""); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Outcome != event.Aborted || len(s.Tasks()) != 1 {
+			if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Outcome != event.Aborted ||
+				len(s.Tasks()) != 1 {
 				t.Errorf("after a stop: %+v, %v, tasks %v", r, err, s.Tasks())
 			}
 			if err := s.AbortTask(t.Context(), task.TaskID); err != nil {
 				t.Fatal(err)
 			}
-			h.await(s, "its end", func(d event.Data) bool { e, ok := d.(event.TaskCompleted); return ok && e.Outcome == event.Aborted })
+			h.await(s, "its end", func(d event.Data) bool {
+				e, ok := d.(event.TaskCompleted)
+				return ok && e.Outcome == event.Aborted
+			})
 			h.gone(pids)
 			if err := s.AbortTask(t.Context(), task.TaskID); err == nil {
 				t.Error("a task that has ended can be ended")
@@ -107,8 +117,11 @@ func TestRealDetachedCommandStays(t *testing.T) {
 	if r := h.ask(s, bash(`sleep 600 & echo canary40ce; wait`, `,"detach":true`)); r.Error != "" {
 		t.Fatal(r.Error)
 	}
-	h.until("its output", func() bool { return len(s.Tasks()) == 1 && strings.Contains(s.Tasks()[0].Output, "canary40ce") })
-	if left, err := filepath.Glob(filepath.Join(temp, "copilot-detached-*")); err != nil || len(left) > 0 {
+	h.until("its output", func() bool {
+		return len(s.Tasks()) == 1 && strings.Contains(s.Tasks()[0].Output, "canary40ce")
+	})
+	if left, err := filepath.Glob(filepath.Join(temp, "copilot-detached-*")); err != nil ||
+		len(left) > 0 {
 		t.Errorf("its files are %q, %v", left, err)
 	}
 }
@@ -145,7 +158,10 @@ func TestRealOwnTurn(t *testing.T) {
 	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case last.Role == "tool" && strings.Contains(last.Content, "completed with exit code 3"):
-			return &copilottest.Reply{Text: "It ended.", Calls: []copilottest.Call{{Tool: "run_and_display", Arguments: `{"command":"echo looked"}`}}}
+			return &copilottest.Reply{Text: "It ended.", Calls: []copilottest.Call{{
+				Tool:      "run_and_display",
+				Arguments: `{"command":"echo looked"}`,
+			}}}
 		case strings.Contains(last.Content, "Command completed"):
 			return &copilottest.Reply{Text: "All is well."}
 		}
@@ -158,7 +174,10 @@ func TestRealOwnTurn(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := h.await(s, "the end of the agent's own turn", func(d event.Data) bool { e, ok := d.(event.TurnEnd); return ok && e.MessageID == "" })
+	all := h.await(s, "the end of the agent's own turn", func(d event.Data) bool {
+		e, ok := d.(event.TurnEnd)
+		return ok && e.MessageID == ""
+	})
 	var said, tools []string
 	own, exit, usage := event.TurnStart{}, -1, event.Usage{}
 	for _, d := range all {
@@ -177,8 +196,10 @@ func TestRealOwnTurn(t *testing.T) {
 			usage = d.Usage
 		}
 	}
-	if !own.Own() || !strings.Contains(own.Cause, "work") || exit != 3 || usage.Calls != 2 || !slices.Contains(said, "All is well.") || slices.Contains(tools, "false") {
-		t.Errorf("own turn %+v, exit code %d, usage %+v, said %q, tools %v", own, exit, usage, said, tools)
+	if !own.Own() || !strings.Contains(own.Cause, "work") || exit != 3 || usage.Calls != 2 ||
+		!slices.Contains(said, "All is well.") || slices.Contains(tools, "false") {
+		t.Errorf("own turn %+v, exit code %d, usage %+v, said %q, tools %v", own, exit, usage, said,
+			tools)
 	}
 	if r := h.ask(s, "hello there"); r.Content != "You said: hello there" {
 		t.Errorf("the next prompt is answered by %+v", r)
@@ -197,16 +218,24 @@ func TestRealBackgroundHelper(t *testing.T) {
 	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case last.Role == "user" && r.Prompt() == "HELPER":
-			return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "bash", Arguments: `{"command":"while ! test -e ` + gate + `; do sleep 0.05; done; echo passed","description":"wait"}`}}}
+			return &copilottest.Reply{Calls: []copilottest.Call{{
+				Tool: "bash",
+				Arguments: `{"command":"while ! test -e ` + gate +
+					`; do sleep 0.05; done; echo passed","description":"wait"}`,
+			}}}
 		case last.Role == "tool" && strings.HasPrefix(last.Content, "passed"):
-			return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "run_and_display", Arguments: `{"command":"echo shown"}`}}}
+			return &copilottest.Reply{Calls: []copilottest.Call{{
+				Tool:      "run_and_display",
+				Arguments: `{"command":"echo shown"}`,
+			}}}
 		case strings.Contains(last.Content, "Command completed"):
 			return &copilottest.Reply{Text: "The helper is done."}
 		}
 		return nil
 	})
 	s := h.session()
-	if r := h.ask(s, `call task {"description":"look around","prompt":"HELPER","agent_type":"general-purpose","mode":"background","name":"h1"}`); r.Error != "" {
+	if r := h.ask(s,
+		`call task {"description":"look around","prompt":"HELPER","agent_type":"general-purpose","mode":"background","name":"h1"}`); r.Error != "" {
 		t.Fatal(r.Error)
 	}
 	h.until("the helper", func() bool { return len(s.Tasks()) == 1 })
@@ -219,7 +248,10 @@ func TestRealBackgroundHelper(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := h.await(s, "the end of the agent's own turn", func(d event.Data) bool { e, ok := d.(event.TurnEnd); return ok && e.MessageID == "" })
+	all := h.await(s, "the end of the agent's own turn", func(d event.Data) bool {
+		e, ok := d.(event.TurnEnd)
+		return ok && e.MessageID == ""
+	})
 	var inner, bad []string
 	ended := 0
 	for _, d := range all {
@@ -300,7 +332,9 @@ func TestRealCommandIsLoggedOnce(t *testing.T) {
 		}
 		return ok
 	})
-	if done.Result == nil || strings.TrimSpace(done.Result.Content) != "printed" || done.Result.DetailedContent != "" || !strings.Contains(string(done.ToolTelemetry), `"exitCode":3`) {
+	if done.Result == nil || strings.TrimSpace(done.Result.Content) != "printed" ||
+		done.Result.DetailedContent != "" || !strings.Contains(string(done.ToolTelemetry),
+		`"exitCode":3`) {
 		t.Errorf("it is logged as %+v with %s", done.Result, done.ToolTelemetry)
 	}
 }

@@ -36,13 +36,15 @@ import (
 // to its pipe until a client has read it from the session's stream, at 2,000
 // events a second, with the log in SQLite in between.
 func BenchmarkFrameToWire(b *testing.B) {
-	cfg, _ := scripted(b, fmt.Appendf(nil, "-- > go --\nevent assistant.turn_start {\"turnId\":\"0\"}\nstamps %d\n", b.N))
+	cfg, _ := scripted(b, fmt.Appendf(nil,
+		"-- > go --\nevent assistant.turn_start {\"turnId\":\"0\"}\nstamps %d\n", b.N))
 	web, token, manager := site(b, backend(b, cfg))
 	s, err := manager.Create(b.Context(), sessions.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, web+"/api/sessions/"+string(s.ID())+"/events", nil)
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, web+"/api/sessions/"+
+		string(s.ID())+"/events", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -61,7 +63,9 @@ func BenchmarkFrameToWire(b *testing.B) {
 	took := readStamps(b, res.Body)
 	b.StopTimer()
 	slices.Sort(took)
-	at := func(q float64) float64 { return float64(took[int(q*float64(len(took)-1))].Microseconds()) / 1000 }
+	at := func(q float64) float64 {
+		return float64(took[int(q*float64(len(took)-1))].Microseconds()) / 1000
+	}
 	b.ReportMetric(at(0.5), "p50-ms")
 	b.ReportMetric(at(0.99), "p99-ms")
 }
@@ -81,7 +85,8 @@ func BenchmarkManyDeltas(b *testing.B) {
 	})
 	script := []byte("-- > hello --\n-- > go --\nevent assistant.turn_start {\"turnId\":\"0\"}\n")
 	for range pieces {
-		script = fmt.Appendf(script, "event assistant.message_delta {\"messageId\":\"m\",\"deltaContent\":%q}\n", piece)
+		script = fmt.Appendf(script,
+			"event assistant.message_delta {\"messageId\":\"m\",\"deltaContent\":%q}\n", piece)
 	}
 	ready, _ := scripted(b, script)
 	took := func(cfg copilot.Config) time.Duration {
@@ -168,9 +173,23 @@ func site(b *testing.B, backend agent.Backend) (url, token string, manager *sess
 	must(err)
 	folders, err := files.WorkspaceIn(b.TempDir())
 	must(err)
-	manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend}, Workspaces: folders, Logger: quiet})
+	manager, err = sessions.New(sessions.Config{
+		Log:        db,
+		Catalog:    db,
+		Drafts:     db,
+		Backends:   []agent.Backend{backend},
+		Workspaces: folders,
+		Logger:     quiet,
+	})
 	must(err)
-	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: door, Version: "bench", Logger: quiet})
+	srv, err := server.New(server.Config{
+		Sessions: manager,
+		Outputs:  out,
+		Hub:      hub,
+		Guard:    door,
+		Version:  "bench",
+		Logger:   quiet,
+	})
 	must(err)
 	web := httptest.NewServer(srv.Handler())
 	ctx, cancel := context.WithCancel(context.Background())

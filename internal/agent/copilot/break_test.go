@@ -43,7 +43,12 @@ func open(t *testing.T, b *copilot.Backend, id string, resume bool) *talker {
 }
 
 func options(t testing.TB, id string, resume bool) agent.Options {
-	return agent.Options{SessionID: id, Workspace: t.TempDir(), Tools: agenttest.DisplayTools(), Resume: resume}
+	return agent.Options{
+		SessionID: id,
+		Workspace: t.TempDir(),
+		Tools:     agenttest.DisplayTools(),
+		Resume:    resume,
+	}
 }
 
 func (k *talker) close() {
@@ -71,7 +76,10 @@ func (k *talker) say(content string) error {
 
 // talking is true once words stream.
 func (k *talker) talking() bool {
-	return slices.ContainsFunc(k.host.Events(), func(d event.Data) bool { _, ok := d.(event.AssistantMessageDelta); return ok })
+	return slices.ContainsFunc(k.host.Events(), func(d event.Data) bool {
+		_, ok := d.(event.AssistantMessageDelta)
+		return ok
+	})
 }
 
 // until waits for what somebody else does.
@@ -125,7 +133,9 @@ func TestDeath(t *testing.T) {
 			pidFile := filepath.Join(t.TempDir(), "pid")
 			cfg, dir := scripted(t, []byte("-- > go --\nevent assistant.turn_start {\"turnId\":\"0\"}\n"+
 				"event assistant.message_delta {\"messageId\":\"$M\",\"deltaContent\":\"Half\"}\n"+
-				"event tool.execution_start {\"toolCallId\":\"call_0\",\"toolName\":\"bash\",\"arguments\":{}}\nchild "+pidFile+"\n"+c.script+"\nhang\n"))
+				"event tool.execution_start "+
+				"{\"toolCallId\":\"call_0\",\"toolName\":\"bash\",\"arguments\":{}}\n"+
+				"child "+pidFile+"\n"+c.script+"\nhang\n"))
 			b := backend(t, cfg)
 			one, other := open(t, b, "one", false), open(t, b, "other", false)
 			contains(t, one.say("go"), agent.ErrDied, c.words, "send the prompt again")
@@ -158,19 +168,39 @@ func TestUnusable(t *testing.T) {
 		script, words string
 		with          func(*copilot.Config)
 	}{
-		"old protocol":  {script: "-- connect --\n{\"ok\":true,\"protocolVersion\":2,\"version\":\"1.0.3\"}\n", words: "speaks protocol 2; supported are"},
-		"does not run":  {script: "-- start --\nstderr error: unknown option '--headless'\nexit 1\n", words: "unknown option"},
-		"garbage":       {script: "-- start --\nraw hello, I am a shell\nhang\n", words: "not its protocol"},
-		"refuses":       {script: "-- connect --\nerror no way\n", words: "no way"},
-		"view":          {script: "-- session.tools.getCurrentMetadata --\n{\"tools\":[{\"name\":\"view\"},{\"name\":\"render_file_contents\"},{\"name\":\"run_and_display\"},{\"name\":\"display_image\"}]}\n", words: "offers the tool \"view\""},
-		"tool missing":  {script: "-- session.tools.getCurrentMetadata --\n{\"tools\":[{\"name\":\"render_file_contents\"},{\"name\":\"run_and_display\"}]}\n", words: "does not offer the display tool display_image"},
-		"not read back": {script: "-- session.tools.getCurrentMetadata --\n{\"tools\":null}\n", words: "does not offer"},
-		"create fails":  {script: "-- session.create --\nerror Invalid provider configuration: missing field\n", words: "Invalid provider configuration"},
-		"no login": {script: "-- auth.getStatus --\n{\"isAuthenticated\":false}\n", words: "copilot login",
-			with: func(c *copilot.Config) { c.Providers = nil }},
-		"missing": {words: "there is no GitHub Copilot CLI", with: func(c *copilot.Config) { c.Path = filepath.Join(c.Home, "nothing") }},
+		"old protocol": {script: "-- connect --\n" +
+			"{\"ok\":true,\"protocolVersion\":2,\"version\":\"1.0.3\"}\n", words: "speaks protocol 2; " +
+			"supported are"},
+		"does not run": {
+			script: "-- start --\nstderr error: unknown option '--headless'\nexit 1\n",
+			words:  "unknown option",
+		},
+		"garbage": {
+			script: "-- start --\nraw hello, I am a shell\nhang\n",
+			words:  "not its protocol",
+		},
+		"refuses": {script: "-- connect --\nerror no way\n", words: "no way"},
+		"view": {script: "-- session.tools.getCurrentMetadata --\n" +
+			"{\"tools\":[{\"name\":\"view\"},{\"name\":\"render_file_contents\"},{\"name\":\"run_and_display\"},{\"name\":\"display_image\"}]}\n", words: "offers the tool \"view\""},
+		"tool missing": {script: "-- session.tools.getCurrentMetadata --\n" +
+			"{\"tools\":[{\"name\":\"render_file_contents\"},{\"name\":\"run_and_display\"}]}\n", words: "does not offer the display tool display_image"},
+		"not read back": {
+			script: "-- session.tools.getCurrentMetadata --\n{\"tools\":null}\n",
+			words:  "does not offer",
+		},
+		"create fails": {script: "-- session.create --\nerror Invalid provider configuration: missing " +
+			"field\n", words: "Invalid provider configuration"},
+		"no login": {
+			script: "-- auth.getStatus --\n{\"isAuthenticated\":false}\n",
+			words:  "copilot login",
+			with:   func(c *copilot.Config) { c.Providers = nil },
+		},
+		"missing": {words: "there is no GitHub Copilot CLI", with: func(c *copilot.Config) {
+			c.Path = filepath.Join(c.Home, "nothing")
+		}},
 		"too old": {words: "1.0.102 and later", with: func(c *copilot.Config) {
-			_ = os.WriteFile(filepath.Join(filepath.Dir(c.Path), "package.json"), []byte(`{"name":"@github/copilot-test","version":"0.0.419"}`), 0o600)
+			_ = os.WriteFile(filepath.Join(filepath.Dir(c.Path), "package.json"),
+				[]byte(`{"name":"@github/copilot-test","version":"0.0.419"}`), 0o600)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,10 +237,12 @@ func TestModelOfNobody(t *testing.T) {
 		t.Error(err)
 	}
 	k.close()
-	if got := received(t, dir, "session.model.switchTo"); len(got) != 1 || !strings.Contains(got[0], `"modelId":"own/fake-2"`) {
+	if got := received(t, dir, "session.model.switchTo"); len(got) != 1 ||
+		!strings.Contains(got[0], `"modelId":"own/fake-2"`) {
 		t.Errorf("the CLI was told %q", got)
 	}
-	if got := received(t, dir, "session.name.set"); len(got) != 1 || !strings.Contains(got[0], "A title") {
+	if got := received(t, dir, "session.name.set"); len(got) != 1 ||
+		!strings.Contains(got[0], "A title") {
 		t.Errorf("the CLI was told %q", got)
 	}
 }
@@ -225,7 +257,9 @@ func TestDeniedGoesOn(t *testing.T) {
 		t.Error(err)
 	}
 	k.close()
-	if got := received(t, dir, "session.permissions.handlePendingPermissionRequest"); len(got) != 1 || !strings.Contains(got[0], `"kind":"reject","feedback"`) && !strings.Contains(got[0], `{"feedback":"The user said no.","kind":"reject"}`) {
+	if got := received(t, dir, "session.permissions.handlePendingPermissionRequest"); len(got) != 1 ||
+		!strings.Contains(got[0], `"kind":"reject","feedback"`) &&
+			!strings.Contains(got[0], `{"feedback":"The user said no.","kind":"reject"}`) {
 		t.Errorf("answered %q", got)
 	}
 }
@@ -236,8 +270,11 @@ func TestStubborn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for a CLI that does not answer")
 	}
-	cfg, _ := scripted(t, []byte("-- session.abort --\nhang\n-- session.destroy --\nhang\n-- session.metadata.isProcessing --\nhang\n"+
-		"-- > go --\nevent assistant.message_delta {\"messageId\":\"$M\",\"deltaContent\":\"Half\"}\nhang\n"))
+	cfg, _ := scripted(t,
+		[]byte("-- session.abort --\nhang\n-- session.destroy --\nhang\n-- "+
+			"session.metadata.isProcessing --\nhang\n"+
+			"-- > go --\nevent assistant.message_delta {\"messageId\":\"$M\",\"deltaContent\":\"Half\"}\n"+
+			"hang\n"))
 	b := backend(t, cfg)
 	copilot.Impatient(b)
 	k := open(t, b, "s", false)
@@ -256,7 +293,9 @@ func TestStubborn(t *testing.T) {
 // TestStopBeforeItBegan: a stop that comes before the CLI has begun with the prompt stops
 // it all the same, whatever the CLI says of the turn before.
 func TestStopBeforeItBegan(t *testing.T) {
-	cfg, dir := scripted(t, []byte("-- begins late --\n-- > late --\nevent assistant.message_delta {\"messageId\":\"$M\",\"deltaContent\":\"Half\"}\nhang\n"))
+	cfg, dir := scripted(t,
+		[]byte("-- begins late --\n-- > late --\nevent assistant.message_delta "+
+			"{\"messageId\":\"$M\",\"deltaContent\":\"Half\"}\nhang\n"))
 	k := open(t, backend(t, cfg), "s", false)
 	if err := k.say("hello"); err != nil {
 		t.Fatal(err)
@@ -277,8 +316,10 @@ func TestStopBeforeItBegan(t *testing.T) {
 
 // TestSteer: what is said in a turn joins it, also when it crosses its end.
 func TestSteer(t *testing.T) {
-	cfg, dir := scripted(t, []byte("-- > go --\nevent assistant.message_delta {\"messageId\":\"$M-a\",\"deltaContent\":\"Half\"}\nawait session.send\n"+
-		"event assistant.message {\"messageId\":\"$M-a\",\"content\":\"Half, then: $TEXT\"}\n"))
+	cfg, dir := scripted(t,
+		[]byte("-- > go --\nevent assistant.message_delta "+
+			"{\"messageId\":\"$M-a\",\"deltaContent\":\"Half\"}\nawait session.send\n"+
+			"event assistant.message {\"messageId\":\"$M-a\",\"content\":\"Half, then: $TEXT\"}\n"))
 	k := open(t, backend(t, cfg), "s", false)
 	ended := make(chan error, 1)
 	go func() { ended <- k.say("go") }()
@@ -295,7 +336,8 @@ func TestSteer(t *testing.T) {
 	if sent := received(t, dir, "session.send"); !strings.Contains(sent[1], `"mode":"immediate"`) {
 		t.Errorf("sent %q", sent)
 	}
-	if err := k.conn.Steer(t.Context(), agent.Prompt{Content: "late"}); !errors.Is(err, agent.ErrUnsupported) {
+	if err := k.conn.Steer(t.Context(), agent.Prompt{Content: "late"}); !errors.Is(err,
+		agent.ErrUnsupported) {
 		t.Errorf("steered without a turn: %v", err)
 	}
 }
@@ -306,14 +348,16 @@ func TestAttachments(t *testing.T) {
 	cfg, dir := scripted(t, nil)
 	k := open(t, backend(t, cfg), "s", false)
 	err := k.prompt(t.Context(), agent.Prompt{Content: "look", Attachments: []agent.Attachment{
-		{Name: "a.go", Path: "/w/a.go"}, {Name: "p.png", MimeType: "image/png", Data: []byte("pic")}, {Name: "log", MimeType: "text/plain", Data: []byte("line\xff")},
+		{Name: "a.go", Path: "/w/a.go"}, {Name: "p.png", MimeType: "image/png", Data: []byte("pic")},
+		{Name: "log", MimeType: "text/plain", Data: []byte("line\xff")},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sent := received(t, dir, "session.send")[0]
 	for _, want := range []string{
-		`"prompt":"look\n\n\u003cattachment name=\"log\"\u003e\nline` + "\uFFFD" + `\n\u003c/attachment\u003e"`,
+		`"prompt":"look\n\n\u003cattachment name=\"log\"\u003e\nline` + "\uFFFD" +
+			`\n\u003c/attachment\u003e"`,
 		`"displayPrompt":"look"`,
 		`[{"type":"file","path":"/w/a.go","displayName":"a.go"},{"type":"blob","data":"cGlj","mimeType":"image/png","displayName":"p.png"}]`,
 	} {
@@ -326,21 +370,25 @@ func TestAttachments(t *testing.T) {
 // TestForget: what a deleted session left in the CLI is deleted there, too.
 func TestForget(t *testing.T) {
 	for result, words := range map[string]string{
-		`{"success":true}`: "", `{"success":false,"error":"Session file not found for x"}`: "", `{"success":false,"error":"in use by another process."}`: "in use",
+		`{"success":true}`: "", `{"success":false,"error":"Session file not found for x"}`: "",
+		`{"success":false,"error":"in use by another process."}`: "in use",
 	} {
 		cfg, dir := scripted(t, []byte("-- session.delete --\n"+result+"\n"))
 		b := backend(t, cfg)
 		if err := b.Forget(t.Context(), "s2"); err != nil { // nothing is kept of it
 			t.Error(err)
 		}
-		if err := os.MkdirAll(filepath.Join(cfg.Home, "session-state", copilot.NativeID("s1")), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(cfg.Home, "session-state", copilot.NativeID("s1")),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 		err := b.Forget(t.Context(), "s1")
-		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
+		if words == "" && err != nil || words != "" &&
+			(err == nil || !strings.Contains(err.Error(), words)) {
 			t.Errorf("%s: %v", result, err)
 		}
-		if got := received(t, dir, "session.delete"); len(got) != 1 || !strings.Contains(got[0], copilot.NativeID("s1")) {
+		if got := received(t, dir, "session.delete"); len(got) != 1 ||
+			!strings.Contains(got[0], copilot.NativeID("s1")) {
 			t.Errorf("asked %q", got)
 		}
 	}
@@ -348,7 +396,8 @@ func TestForget(t *testing.T) {
 
 // TestModels: under a login the CLI says which there are, and is asked once.
 func TestModels(t *testing.T) {
-	cfg, dir := scripted(t, []byte("-- models.list --\n{\"models\":[{\"id\":\"m-1\",\"name\":\"Model One\"}]}\n"))
+	cfg, dir := scripted(t,
+		[]byte("-- models.list --\n{\"models\":[{\"id\":\"m-1\",\"name\":\"Model One\"}]}\n"))
 	cfg.Providers = nil
 	b := backend(t, cfg)
 	for range 2 {
@@ -364,7 +413,12 @@ func TestModels(t *testing.T) {
 
 // The end of a conversation that the CLI is slow about leaves the others alone.
 func TestSlowEndTouchesNoOther(t *testing.T) {
-	c, _ := scripted(t, []byte("-- session.destroy --\nhang\n-- > wait --\nevent assistant.turn_start {\"turnId\":\"0\"}\nevent assistant.message_delta {\"messageId\":\"$M-a\",\"deltaContent\":\"still \"}\nawait session.send\nevent assistant.message {\"messageId\":\"$M-a\",\"content\":\"still here\"}\nevent assistant.turn_end {\"turnId\":\"0\"}"))
+	c, _ := scripted(t,
+		[]byte("-- session.destroy --\nhang\n-- > wait --\nevent assistant.turn_start "+
+			"{\"turnId\":\"0\"}\nevent assistant.message_delta "+
+			"{\"messageId\":\"$M-a\",\"deltaContent\":\"still \"}\nawait session.send\nevent "+
+			"assistant.message {\"messageId\":\"$M-a\",\"content\":\"still here\"}\nevent "+
+			"assistant.turn_end {\"turnId\":\"0\"}"))
 	b := backend(t, c)
 	copilot.Impatient(b)
 	one, other := open(t, b, "one", false), open(t, b, "other", false)
@@ -379,13 +433,16 @@ func TestSlowEndTouchesNoOther(t *testing.T) {
 		t.Errorf("steer the turn that runs: %v", err)
 	}
 	if err := <-ended; err != nil || copilot.PID(b) != pid {
-		t.Errorf("the turn of one ended with %v when another was closed; the process was %d and is %d", err, pid, copilot.PID(b))
+		t.Errorf("the turn of one ended with %v when another was closed; the process was %d and is %d",
+			err, pid, copilot.PID(b))
 	}
 }
 
 // The call of a model that sums the conversation up is counted, also behind a turn.
 func TestCompactionIsCounted(t *testing.T) {
-	c, _ := scripted(t, []byte("-- > sum --\nlate session.compaction_complete {\"success\":true,\"summaryContent\":\"secret\",\"compactionTokensUsed\":{\"inputTokens\":900,\"outputTokens\":80,\"cacheReadTokens\":5,\"model\":\"fake-1\",\"duration\":10}}"))
+	c, _ := scripted(t,
+		[]byte("-- > sum --\nlate session.compaction_complete "+
+			"{\"success\":true,\"summaryContent\":\"secret\",\"compactionTokensUsed\":{\"inputTokens\":900,\"outputTokens\":80,\"cacheReadTokens\":5,\"model\":\"fake-1\",\"duration\":10}}"))
 	k := open(t, backend(t, c), "one", false)
 	if err := k.say("sum"); err != nil {
 		t.Fatal(err)
@@ -399,7 +456,8 @@ func TestCompactionIsCounted(t *testing.T) {
 		}
 		return got.InputTokens > 0
 	})
-	if got.InputTokens != 900 || got.OutputTokens != 80 || got.CacheReadTokens != 5 || got.Model != "fake-1" {
+	if got.InputTokens != 900 || got.OutputTokens != 80 || got.CacheReadTokens != 5 ||
+		got.Model != "fake-1" {
 		t.Errorf("it took %+v", got)
 	}
 }

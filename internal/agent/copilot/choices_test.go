@@ -63,7 +63,8 @@ var planFile = regexp.MustCompile(`Save the plan to: (\S+?plan\.md)`)
 func planning(file string) func(copilottest.Request) *copilottest.Reply {
 	where := ""
 	create := func(name, text string) *copilottest.Reply {
-		return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "create", Arguments: `{"path":"` + name + `","file_text":"` + text + `"}`}}}
+		return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "create", Arguments: `{"path":"` +
+			name + `","file_text":"` + text + `"}`}}}
 	}
 	return func(r copilottest.Request) *copilottest.Reply {
 		last := r.Messages[len(r.Messages)-1].Content
@@ -79,7 +80,10 @@ func planning(file string) func(copilottest.Request) *copilottest.Reply {
 		case strings.Contains(last, "was blocked"):
 			return create(where, `# The plan\n\n1. first **thing**`)
 		case strings.Contains(last, "Created file "+where), strings.Contains(last, "not approved"):
-			return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "exit_plan_mode", Arguments: `{"summary":"one thing"}`}}}
+			return &copilottest.Reply{Calls: []copilottest.Call{{
+				Tool:      "exit_plan_mode",
+				Arguments: `{"summary":"one thing"}`,
+			}}}
 		case strings.Contains(last, "Plan approved"):
 			return create(file, "in time")
 		}
@@ -94,7 +98,8 @@ func TestRealPlan(t *testing.T) {
 	made := filepath.Join(h.dir, "made.txt")
 	h.model.Answer(planning(made))
 	s := h.session()
-	if modes := s.Choices(t.Context()).Modes; len(modes) != 2 || modes[0].ID != "interactive" || modes[1].ID != "plan" {
+	if modes := s.Choices(t.Context()).Modes; len(modes) != 2 || modes[0].ID != "interactive" ||
+		modes[1].ID != "plan" {
 		t.Errorf("the modes to choose from are %+v", modes)
 	}
 	if err := s.SetMode(t.Context(), "plan"); err != nil {
@@ -132,7 +137,9 @@ func TestRealPlan(t *testing.T) {
 	if b, err := os.ReadFile(made); err != nil || string(b) != "in time" {
 		t.Errorf("the plan was not carried out: %q, %v", b, err)
 	}
-	if d := asked; d.Detail != "# The plan\n\n1. first **thing**" || !slices.Equal(d.Choices, []string{"Carry it out", "Leave plan mode and wait"}) || d.ToolCallID == "" {
+	if d := asked; d.Detail != "# The plan\n\n1. first **thing**" ||
+		!slices.Equal(d.Choices, []string{"Carry it out", "Leave plan mode and wait"}) ||
+		d.ToolCallID == "" {
 		t.Errorf("asked %+v", d)
 	}
 	if got := s.Choices(t.Context()).Mode; got != "interactive" {
@@ -182,14 +189,17 @@ func TestRealTodos(t *testing.T) {
 	h := newHouse(t, nil)
 	s := h.session()
 	for _, query := range []string{
-		"INSERT INTO todos (id, title, status) VALUES ('a', 'read', 'done'), ('b', 'write', 'in_progress'), ('c', 'try', 'pending'), ('d', 'ship', 'blocked')",
+		"INSERT INTO todos (id, title, status) VALUES ('a', 'read', 'done'), ('b', 'write', " +
+			"'in_progress'), ('c', 'try', 'pending'), ('d', 'ship', 'blocked')",
 		"UPDATE todos SET status = 'done' WHERE id = 'b'",
 	} {
 		if r := h.ask(s, `call sql {"description":"list","query":"`+query+`"}`); r.Error != "" {
 			t.Fatal(r.Error)
 		}
 	}
-	want := []event.Todo{{Text: "read", Status: event.TodoDone}, {Text: "write", Status: event.TodoDone}, {Text: "try", Status: event.TodoPending}, {Text: "ship (blocked)", Status: event.TodoPending}}
+	want := []event.Todo{{Text: "read", Status: event.TodoDone},
+		{Text: "write", Status: event.TodoDone}, {Text: "try", Status: event.TodoPending},
+		{Text: "ship (blocked)", Status: event.TodoPending}}
 	all := h.await(s, "the list", func(d event.Data) bool {
 		l, ok := d.(event.SessionTodosChanged)
 		return ok && slices.Equal(l.Todos, want)
@@ -204,11 +214,14 @@ func TestRealTodos(t *testing.T) {
 // What the agent keeps its list by reaches nothing but that: no file, and no other session.
 func TestRealListReachesNothingElse(t *testing.T) {
 	h := newHouse(t, nil)
-	h.ask(h.session(), `call sql {"description":"list","query":"INSERT INTO todos (id, title) VALUES ('a', 'othercanary')"}`)
+	h.ask(h.session(),
+		`call sql {"description":"list","query":"INSERT INTO todos (id, title) VALUES ('a', 'othercanary')"}`)
 	s := h.session()
 	for _, query := range []string{
-		"ATTACH DATABASE '" + h.dir + "/a.db' AS a", "VACUUM INTO '" + h.dir + "/b.db'", "VACUUM main INTO '" + h.dir + "/b.db'",
-		"SELECT 1; ATTACH/**/DATABASE '" + h.dir + "/c.db' AS c", "SELECT load_extension('x')", "SELECT readfile('/etc/hostname')",
+		"ATTACH DATABASE '" + h.dir + "/a.db' AS a", "VACUUM INTO '" + h.dir + "/b.db'",
+		"VACUUM main INTO '" + h.dir + "/b.db'",
+		"SELECT 1; ATTACH/**/DATABASE '" + h.dir + "/c.db' AS c", "SELECT load_extension('x')",
+		"SELECT readfile('/etc/hostname')",
 		"PRAGMA database_list", "PRAGMA temp_store_directory = '" + h.dir + "'",
 		"SELECT * FROM todos", "SELECT name, sql FROM sqlite_master",
 	} {
@@ -237,7 +250,8 @@ func TestRealEffort(t *testing.T) {
 	if c := s.Choices(t.Context()); len(c.Efforts) != 3 || c.Effort != "" {
 		t.Errorf("to choose from are %+v", c)
 	}
-	for _, step := range []struct{ effort, sent string }{{"high", `"reasoning_effort":"high"`}, {"low", `"reasoning_effort":"low"`}, {"", ""}, {"medium", `"reasoning_effort":"medium"`}} {
+	for _, step := range []struct{ effort, sent string }{{"high", `"reasoning_effort":"high"`},
+		{"low", `"reasoning_effort":"low"`}, {"", ""}, {"medium", `"reasoning_effort":"medium"`}} {
 		if err := s.SetEffort(t.Context(), step.effort); err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +293,8 @@ func TestEffortsOfALogin(t *testing.T) {
 	if err := c.SetEffort(t.Context(), "max"); err != nil {
 		t.Error(err)
 	}
-	if sent := received(t, dir, "session.model.switchTo"); len(sent) != 2 || !strings.Contains(sent[1], `"reasoningEffort":"max"`) {
+	if sent := received(t, dir, "session.model.switchTo"); len(sent) != 2 ||
+		!strings.Contains(sent[1], `"reasoningEffort":"max"`) {
 		t.Errorf("told %q", sent)
 	}
 }

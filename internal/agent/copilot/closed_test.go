@@ -23,7 +23,8 @@ func trapped(t *testing.T, above bool) (ws, marks string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planted, ws, marks := filepath.Join(dir, "top"), filepath.Join(dir, "top", "ws"), filepath.Join(dir, "marks")
+	planted, ws, marks := filepath.Join(dir, "top"), filepath.Join(dir, "top", "ws"),
+		filepath.Join(dir, "marks")
 	for _, d := range []string{ws, marks} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -54,15 +55,24 @@ func ran(t *testing.T, marks string) (names []string) {
 // helper agent too, and a program for code.
 func springs(model *copilottest.Model) {
 	model.Answer(func(r copilottest.Request) *copilottest.Reply {
-		bash := copilottest.Call{Tool: "bash", Arguments: `{"command":"echo hello","description":"say hello"}`}
-		lsp := copilottest.Call{Tool: "lsp", Arguments: `{"operation":"documentSymbol","file":"package.json"}`}
+		bash := copilottest.Call{
+			Tool:      "bash",
+			Arguments: `{"command":"echo hello","description":"say hello"}`,
+		}
+		lsp := copilottest.Call{
+			Tool:      "lsp",
+			Arguments: `{"operation":"documentSymbol","file":"package.json"}`,
+		}
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case last.Role != "user":
 			return nil
 		case strings.Contains(last.Content, "help me"):
 			return &copilottest.Reply{Calls: []copilottest.Call{bash, lsp}}
 		}
-		task := copilottest.Call{Tool: "task", Arguments: `{"description":"say hello","prompt":"help me","agent_type":"general-purpose","name":"helper"}`}
+		task := copilottest.Call{
+			Tool:      "task",
+			Arguments: `{"description":"say hello","prompt":"help me","agent_type":"general-purpose","name":"helper"}`,
+		}
 		return &copilottest.Reply{Calls: []copilottest.Call{bash, lsp, task}}
 	})
 }
@@ -83,7 +93,12 @@ func TestRealThreat74And75NothingOfAWorkspaceRuns(t *testing.T) {
 		var both []*talker
 		for above, ws := range at {
 			host := agenttest.NewHost(agenttest.DisplayTools())
-			conn, err := b.Open(t.Context(), agent.Options{SessionID: fmt.Sprintf("trapped %v", above), Workspace: ws, Tools: agenttest.DisplayTools(), Resume: resume}, host)
+			conn, err := b.Open(t.Context(), agent.Options{
+				SessionID: fmt.Sprintf("trapped %v", above),
+				Workspace: ws,
+				Tools:     agenttest.DisplayTools(),
+				Resume:    resume,
+			}, host)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +126,9 @@ func TestRealThreat74And75NothingOfAWorkspaceRuns(t *testing.T) {
 	}
 	for _, r := range model.Requests() {
 		for _, name := range r.Offered() {
-			ours := slices.ContainsFunc(agenttest.DisplayTools(), func(s agent.ToolSpec) bool { return s.Name == name })
+			ours := slices.ContainsFunc(agenttest.DisplayTools(), func(s agent.ToolSpec) bool {
+				return s.Name == name
+			})
 			if !ours && !slices.Contains(b.ToolNames(), name) {
 				t.Errorf("the tool %s is offered", name)
 			}
@@ -132,7 +149,8 @@ func TestRealThreat74UnderDeny(t *testing.T) {
 	}
 	denied := 0
 	for _, e := range entries {
-		if d, ok := e.Event.Data.(event.PermissionCompleted); ok && d.Decision == event.Deny && d.By == event.DecidedByMode {
+		if d, ok := e.Event.Data.(event.PermissionCompleted); ok && d.Decision == event.Deny &&
+			d.By == event.DecidedByMode {
 			denied++
 		}
 	}
@@ -152,7 +170,11 @@ func TestRealThreat77Names(t *testing.T) {
 	ws := plant(t, "ws/a.txt", "ws/sub/b.txt", "out/in/x", "out/secret.txt", "ws/link -> ../out/in")
 	out, ws := filepath.Join(ws, "out"), filepath.Join(ws, "ws")
 	host := agenttest.NewHost(agenttest.DisplayTools())
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("names"), Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: fresh("names"),
+		Workspace: ws,
+		Tools:     agenttest.DisplayTools(),
+	}, host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +195,8 @@ func TestRealThreat77Names(t *testing.T) {
 		`call bash ` + arguments("command", "pwd", "description", "x"),
 		`call create ` + arguments("path", filepath.Join(ws, "new.txt"), "file_text", "x"),
 		`call create ` + arguments("path", ws+"/link/../made.txt", "file_text", "x"),
-		`call edit ` + arguments("path", filepath.Join(ws, "a.txt"), "old_str", "MARK[ws/a.txt]", "new_str", "changed\n"),
+		`call edit ` + arguments("path", filepath.Join(ws, "a.txt"), "old_str", "MARK[ws/a.txt]",
+			"new_str", "changed\n"),
 		`call grep ` + arguments("pattern", "MARK", "paths", "sub", "glob", "*.txt"),
 		`call grep ` + arguments("pattern", "MARK", "paths", "link/.."),
 		`call glob ` + arguments("pattern", "**/*.txt"),
@@ -189,9 +212,22 @@ func TestRealThreat77Names(t *testing.T) {
 		{ToolName: "create", Resource: filepath.Join(ws, "new.txt")},
 		{ToolName: "create", Resource: ws + "/link/../made.txt", Target: filepath.Join(out, "made.txt")},
 		{ToolName: "edit", Resource: filepath.Join(ws, "a.txt")},
-		{ToolName: "grep", Resource: filepath.Join(ws, "sub"), Search: &agent.Search{Pattern: "MARK", Path: "sub", Glob: "*.txt"}},
-		{ToolName: "grep", Resource: ws, Target: out, Search: &agent.Search{Pattern: "MARK", Path: "link/.."}},
-		{ToolName: "glob", Resource: ws, Search: &agent.Search{Pattern: "**/*.txt", Path: "", Names: true}},
+		{
+			ToolName: "grep",
+			Resource: filepath.Join(ws, "sub"),
+			Search:   &agent.Search{Pattern: "MARK", Path: "sub", Glob: "*.txt"},
+		},
+		{
+			ToolName: "grep",
+			Resource: ws,
+			Target:   out,
+			Search:   &agent.Search{Pattern: "MARK", Path: "link/.."},
+		},
+		{ToolName: "glob", Resource: ws, Search: &agent.Search{
+			Pattern: "**/*.txt",
+			Path:    "",
+			Names:   true,
+		}},
 	}
 	got := host.Asked()
 	if len(got) != len(want) {
@@ -200,7 +236,8 @@ func TestRealThreat77Names(t *testing.T) {
 	for i, w := range want {
 		g := got[i]
 		search := w.Search == g.Search || w.Search != nil && g.Search != nil && *w.Search == *g.Search
-		if g.ToolName != w.ToolName || g.Resource != w.Resource || g.Target != w.Target || !search || g.Sensitive || g.CwdUnknown || w.Cwd != "" && g.Cwd != w.Cwd {
+		if g.ToolName != w.ToolName || g.Resource != w.Resource || g.Target != w.Target || !search ||
+			g.Sensitive || g.CwdUnknown || w.Cwd != "" && g.Cwd != w.Cwd {
 			t.Errorf("asked %+v\nwant  %+v", g, w)
 		}
 		if !slices.Contains(b.ToolNames(), g.ToolName) {
@@ -208,7 +245,8 @@ func TestRealThreat77Names(t *testing.T) {
 		}
 	}
 	// A command begins in the workspace, wherever the one before went.
-	if said := strings.Join(host.Said(), "\n"); !strings.Contains(said, filepath.Join(ws, "sub")+"\n") || strings.Count(said, "Done: "+ws+"\n") != 1 {
+	if said := strings.Join(host.Said(), "\n"); !strings.Contains(said, filepath.Join(ws, "sub")+
+		"\n") || strings.Count(said, "Done: "+ws+"\n") != 1 {
 		t.Errorf("the commands did not run where they were said to: %q", said)
 	}
 }
@@ -230,9 +268,11 @@ func TestRealThreat84Environment(t *testing.T) {
 	for _, name := range []string{".bash_profile", ".profile", ".bashrc", ".zshrc"} {
 		write(t, filepath.Join(home, name), []byte("export LOGIN_MARK=exported\n"))
 	}
-	cfg.Env = append(cfg.Env, "HTTPS_PROXY=http://me:"+"hunter2@127.0.0.1:9", "NO_PROXY=localhost,127.0.0.1")
+	cfg.Env = append(cfg.Env, "HTTPS_PROXY=http://me:"+"hunter2@127.0.0.1:9",
+		"NO_PROXY=localhost,127.0.0.1")
 	k := open(t, backend(t, cfg), "environment", false)
-	if err := k.say(`call bash {"command":"echo mark=$LOGIN_MARK, proxy=${#HTTPS_PROXY}, none=${#NO_PROXY}.","description":"look"}`); err != nil {
+	if err := k.say(
+		`call bash {"command":"echo mark=$LOGIN_MARK, proxy=${#HTTPS_PROXY}, none=${#NO_PROXY}.","description":"look"}`); err != nil {
 		t.Error(err)
 	}
 	if said := strings.Join(k.host.Said(), "\n"); !strings.Contains(said, "mark=, proxy=0, none=19.") {

@@ -30,13 +30,23 @@ func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 		in := cages[workspace]
 		if in == nil {
 			var err error
-			in, err = cage.New(cage.Config{Workspace: workspace, Home: home, Env: c.Env, Scratch: scratch, Logger: slog.New(slog.DiscardHandler)})
+			in, err = cage.New(cage.Config{
+				Workspace: workspace,
+				Home:      home,
+				Env:       c.Env,
+				Scratch:   scratch,
+				Logger:    slog.New(slog.DiscardHandler),
+			})
 			if err != nil {
 				return cmd, err
 			}
 			cages[workspace] = in
 		}
-		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}})
+		return in.Confine(ctx, cmd, cage.Needs{
+			Programs: cmd.Args[:1],
+			Write:    []string{cmd.Dir},
+			Own:      []string{cage.HostPort(model.URL())},
+		})
 	}
 }
 
@@ -52,7 +62,8 @@ func TestRealConfined(t *testing.T) {
 	}
 	defer other.Close()
 	outside, work := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{outside + "/secret": "secretcanary", work + "/.env": "KEY=envcanary", work + "/seen.txt": ""} {
+	for name, text := range map[string]string{outside + "/secret": "secretcanary", work +
+		"/.env": "KEY=envcanary", work + "/seen.txt": ""} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +71,12 @@ func TestRealConfined(t *testing.T) {
 	talk := func(b *copilot.Backend, resume bool, prompts ...string) {
 		t.Helper()
 		host := agenttest.NewHost(agenttest.DisplayTools())
-		conn, err := b.Open(t.Context(), agent.Options{SessionID: "confined", Workspace: work, Tools: agenttest.DisplayTools(), Resume: resume}, host)
+		conn, err := b.Open(t.Context(), agent.Options{
+			SessionID: "confined",
+			Workspace: work,
+			Tools:     agenttest.DisplayTools(),
+			Resume:    resume,
+		}, host)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,10 +95,13 @@ func TestRealConfined(t *testing.T) {
 	}
 	b := backend(t, cfg)
 	_, port, _ := net.SplitHostPort(other.Addr().String())
-	talk(b, false, "hello wordcanary", fmt.Sprintf(`call bash {"command":"(cat %s/secret .env; echo x >%s/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1","description":"look"}`, outside, outside, port),
+	talk(b, false, "hello wordcanary",
+		fmt.Sprintf(
+			`call bash {"command":"(cat %s/secret .env; echo x >%s/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1","description":"look"}`, outside, outside, port),
 		`call create {"path":"`+work+`/made.txt","file_text":"made\n"}`)
 	seen, err := os.ReadFile(work + "/seen.txt")
-	if text := string(seen); err != nil || strings.Contains(text, "canary") || strings.Contains(text, "reached") || !strings.HasSuffix(text, work+"\n") {
+	if text := string(seen); err != nil || strings.Contains(text, "canary") ||
+		strings.Contains(text, "reached") || !strings.HasSuffix(text, work+"\n") {
 		t.Errorf("its shell printed %q, %v", text, err)
 	}
 	if _, err := os.Stat(work + "/made.txt"); err != nil {
@@ -91,7 +110,8 @@ func TestRealConfined(t *testing.T) {
 	if _, err := os.Stat(outside + "/new"); err == nil {
 		t.Error("it wrote outside")
 	}
-	if found := holding(t, cfg.Home, "wordcanary"); len(found) == 0 || !strings.Contains(found[0], "workspaces") {
+	if found := holding(t, cfg.Home, "wordcanary"); len(found) == 0 ||
+		!strings.Contains(found[0], "workspaces") {
 		t.Fatalf("what it keeps is in %q", found)
 	}
 	talk(b, true, "hello again")

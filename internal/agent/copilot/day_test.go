@@ -100,9 +100,11 @@ func aDay(ws string, whole bool) (errands [][]string) {
 	}
 	for i := range of(4, 1) {
 		name := filepath.Join(ws, "sub", "new-"+file(i))
-		errand(fmt.Sprintf(`call create {"path":%q,"file_text":"one\n"}`, name), fmt.Sprintf(`call edit {"path":%q,"old_str":"one","new_str":"two"}`, name))
+		errand(fmt.Sprintf(`call create {"path":%q,"file_text":"one\n"}`, name),
+			fmt.Sprintf(`call edit {"path":%q,"old_str":"one","new_str":"two"}`, name))
 	}
-	for _, command := range []string{"go build ./...", "go vet ./...", "go test ./...", "go test ./... | tail -5", "go test -run TestOne ./sub",
+	for _, command := range []string{"go build ./...", "go vet ./...", "go test ./...",
+		"go test ./... | tail -5", "go test -run TestOne ./sub",
 		"git status", "git log --oneline -5", "git diff", "make lint", "make lint"} {
 		errand(shell(command))
 	}
@@ -119,15 +121,17 @@ func programs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"go", "make"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho ok\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho ok\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// A day's work, with two compactions, a stop, a kill -9 and a restart, asks at most 15 questions of a
-// user who answers with the widest grant, and every number of the page is that of an independent count.
+// A day's work, with two compactions, a stop, a kill -9 and a restart, asks at most 15 questions of
+// a user who answers with the widest grant, and every number of the page is that of an independent
+// count.
 func TestRealDay(t *testing.T) { day(t, false, rand.New(rand.NewPCG(1, 0))) }
 
 // The whole day, in an order of its own for each seed.
@@ -149,15 +153,20 @@ func day(t *testing.T, whole bool, r *rand.Rand) {
 	for name, content := range contents {
 		files = append(files, name+": "+content)
 		n, _ := tokens.Count(content)
-		m.shown[fmt.Sprintf("Displayed %s to user (%s)", filepath.Base(name), wording.Plural(int64(max(1, strings.Count(content, "\n"))), "line"))] = int64(n)
+		m.shown[fmt.Sprintf("Displayed %s to user (%s)", filepath.Base(name),
+			wording.Plural(int64(max(1, strings.Count(content, "\n"))), "line"))] = int64(n)
 	}
 	ws := plant(t, files...)
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"}} {
-		if out, err := exec.Command("git", append([]string{"-C", ws}, args...)...).CombinedOutput(); err != nil {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"},
+		{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"}} {
+		if out, err := exec.Command("git", append([]string{"-C", ws},
+			args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.Env = append(c.Env, programs(t)) })
+	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) {
+		c.Env = append(c.Env, programs(t))
+	})
 	size := func(r copilottest.Request) int { n, _ := tokens.Count(string(r.Body)); return n }
 	h.model.Charge(func(r copilottest.Request) (in, out int) { return size(r), 7 })
 	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
@@ -220,7 +229,8 @@ func day(t *testing.T, whole bool, r *rand.Rand) {
 	got := s.Summary().Usage
 	m.compare(got)
 	if off := float64(got.EstimatedTokens)/float64(m.cut) - 1; off < -0.35 || off > 0.35 {
-		t.Errorf("the calls that were cut are in the ledger with %d tokens, their requests had %d", got.EstimatedTokens, m.cut)
+		t.Errorf("the calls that were cut are in the ledger with %d tokens, their requests had %d",
+			got.EstimatedTokens, m.cut)
 	}
 	h.pageSays(s, got)
 	var about []string
@@ -236,7 +246,8 @@ func day(t *testing.T, whole bool, r *rand.Rand) {
 	}
 	h.stop() // ends what follows it
 	running.Wait()
-	t.Logf("soak: a day of %d errands asks %d questions: %q; net %d tokens", len(errands), len(about), about, got.KeptTokens-got.OwnTokens)
+	t.Logf("soak: a day of %d errands asks %d questions: %q; net %d tokens", len(errands), len(about),
+		about, got.KeptTokens-got.OwnTokens)
 }
 
 // pageSays compares what the session's page says was kept out on balance with the ledger.
@@ -260,10 +271,12 @@ func (h *house) pageSays(s *session.Session, u event.Usage) {
 	if net < 0 {
 		net, name = -net, "Not yet earned back"
 	}
-	row := regexp.MustCompile(`<th scope="row">` + name + `<span>[^<]*</span></th><td>` + wording.Count(net) + `</td>`)
+	row := regexp.MustCompile(`<th scope="row">` + name + `<span>[^<]*</span></th><td>` +
+		wording.Count(net) + `</td>`)
 	if !row.MatchString(b.String()) {
 		_, sheet, _ := strings.Cut(b.String(), `<section id="ledger">`)
-		h.t.Errorf("the page has no row %s %s: %s", name, wording.Count(net), sheet[:min(len(sheet), 3000)])
+		h.t.Errorf("the page has no row %s %s: %s", name, wording.Count(net),
+			sheet[:min(len(sheet), 3000)])
 	}
 }
 

@@ -42,10 +42,17 @@ func scripted(t testing.TB, script []byte) (c copilot.Config, dir string) {
 		copyFile(t, me, binary)
 	}
 	write(t, filepath.Join(dir, "script"), script)
-	write(t, filepath.Join(dir, "package.json"), []byte(`{"name":"@github/copilot-test","version":"1.0.102"}`))
+	write(t, filepath.Join(dir, "package.json"),
+		[]byte(`{"name":"@github/copilot-test","version":"1.0.102"}`))
 	return copilot.Config{Path: binary, Home: filepath.Join(t.TempDir(), "state"), Env: os.Environ(),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Count: func(s string) int { return len(s) },
-		Providers: []copilot.Provider{{URL: "http://127.0.0.1:1/v1", Key: "sk", Models: []copilot.ProviderModel{{ID: "fake-1"}, {ID: "fake-2"}}}}}, dir
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Count: func(s string) int {
+			return len(s)
+		},
+		Providers: []copilot.Provider{{
+			URL:    "http://127.0.0.1:1/v1",
+			Key:    "sk",
+			Models: []copilot.ProviderModel{{ID: "fake-1"}, {ID: "fake-2"}},
+		}}}, dir
 }
 
 func write(t testing.TB, name string, b []byte) {
@@ -135,7 +142,8 @@ func TestDialogues(t *testing.T) {
 			for i := range a.Files {
 				parts[a.Files[i].Name] = &a.Files[i]
 			}
-			got := play(t, txtar.Format(a), strings.Fields(string(parts["prompts"].Data)), parts["confined"] != nil)
+			got := play(t, txtar.Format(a), strings.Fields(string(parts["prompts"].Data)),
+				parts["confined"] != nil)
 			if *update {
 				parts["want"].Data = []byte(got)
 				write(t, name, txtar.Format(a))
@@ -153,11 +161,17 @@ func play(t *testing.T, script []byte, prompts []string, confined bool) string {
 	t.Helper()
 	c, dir := scripted(t, script)
 	if confined {
-		c.Confine = func(_ context.Context, _ string, cmd proc.Command) (proc.Command, error) { return cmd, nil }
+		c.Confine = func(_ context.Context, _ string, cmd proc.Command) (proc.Command, error) {
+			return cmd, nil
+		}
 	}
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	b := backend(t, c)
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir(), Tools: agenttest.DisplayTools()}, host)
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: "s1",
+		Workspace: t.TempDir(),
+		Tools:     agenttest.DisplayTools(),
+	}, host)
 	if err != nil {
 		return "open: " + err.Error() + "\n"
 	}
@@ -191,7 +205,8 @@ func play(t *testing.T, script []byte, prompts []string, confined bool) string {
 		for _, r := range p.Also {
 			fmt.Fprintf(&out, ", %s: %q %q", r.Kind, r.Action, r.Resource)
 		}
-		for name, value := range map[string]any{"sensitive": p.Sensitive, "folder unknown": p.CwdUnknown} {
+		for name, value := range map[string]any{"sensitive": p.Sensitive,
+			"folder unknown": p.CwdUnknown} {
 			if value == true {
 				fmt.Fprintf(&out, ", %s", name)
 			}
@@ -204,7 +219,8 @@ func play(t *testing.T, script []byte, prompts []string, confined bool) string {
 		}
 		fmt.Fprintln(&out)
 	}
-	for _, m := range []string{"session.tools.handlePendingToolCall", "session.permissions.handlePendingPermissionRequest"} {
+	for _, m := range []string{"session.tools.handlePendingToolCall",
+		"session.permissions.handlePendingPermissionRequest"} {
 		for _, p := range received(t, dir, m) {
 			fmt.Fprintf(&out, "answered %s\n", p)
 		}
@@ -216,5 +232,6 @@ func play(t *testing.T, script []byte, prompts []string, confined bool) string {
 		t.Errorf("broken rule: %s", broken)
 	}
 	text := out.String()
-	return strings.ReplaceAll(strings.ReplaceAll(text, c.Home, "HOME"), copilot.NativeID("s1"), "SESSION")
+	return strings.ReplaceAll(strings.ReplaceAll(text, c.Home, "HOME"), copilot.NativeID("s1"),
+		"SESSION")
 }

@@ -25,11 +25,15 @@ func TestRealFinalDisplays(t *testing.T) {
 	}
 	write(t, filepath.Join(h.dir, "dot.png"), dot(t))
 	show := func(path, final string) copilottest.Call {
-		return copilottest.Call{Tool: "render_file_contents", Arguments: `{"path":"` + path + `"` + final + `}`}
+		return copilottest.Call{Tool: "render_file_contents", Arguments: `{"path":"` + path + `"` +
+			final + `}`}
 	}
 	const yes = `,"final":true`
 	picture := copilottest.Call{Tool: "display_image", Arguments: `{"path":"dot.png","final":true}`}
-	command := copilottest.Call{Tool: "run_and_display", Arguments: `{"command":"echo ran","final":true}`}
+	command := copilottest.Call{
+		Tool:      "run_and_display",
+		Arguments: `{"command":"echo ran","final":true}`,
+	}
 	bash := copilottest.Call{Tool: "bash", Arguments: `{"command":"echo hi","description":"x"}`}
 	cases := []struct {
 		name  string
@@ -67,12 +71,14 @@ func TestRealFinalDisplays(t *testing.T) {
 		if c.ends {
 			want = 1
 		}
-		if calls != want || r.Error != "" || r.Outcome != event.Completed || (r.Content == "Further.") == c.ends {
+		if calls != want || r.Error != "" || r.Outcome != event.Completed ||
+			(r.Content == "Further.") == c.ends {
 			t.Errorf("%s: %d calls of the model, want %d: %+v", c.name, calls, want, r)
 		}
 	}
 	for _, d := range h.sofar(s) {
-		if end, ok := d.(event.ToolExecutionComplete); ok && end.Error != nil && end.Error.Code == "rejected" {
+		if end, ok := d.(event.ToolExecutionComplete); ok && end.Error != nil &&
+			end.Error.Code == "rejected" {
 			t.Errorf("the log holds a rejected call: %+v", end)
 		}
 	}
@@ -108,7 +114,9 @@ func TestRealFinalDisplays(t *testing.T) {
 func TestFinalIsCheap(t *testing.T) {
 	sum := 0
 	for _, d := range copilot.Definitions(displaytools.Specs()) {
-		sent, err := json.Marshal(map[string]any{"type": "function", "function": map[string]any{"name": d.Name, "description": d.Description, "parameters": d.Parameters}})
+		sent, err := json.Marshal(map[string]any{"type": "function",
+			"function": map[string]any{"name": d.Name, "description": d.Description,
+				"parameters": d.Parameters}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,8 +133,12 @@ func TestFinalIsCheap(t *testing.T) {
 	added := copilot.Added(displaytools.Specs())
 	confined := copilot.Added(append(displaytools.Specs(), session.AccessSpec)) - added
 	for file, words := range map[string]string{
-		"README.md":      fmt.Sprintf("a sentence about them are %d tokens of each call (%d more where agents are confined)", added, confined),
-		"docs/MODELS.md": fmt.Sprintf("a sentence about them add %d tokens to each call of the Copilot CLI, and so %d to", added, 2*added),
+		"README.md": fmt.Sprintf(
+			"a sentence about them are %d tokens of each call (%d more where agents are confined)", added,
+			confined),
+		"docs/MODELS.md": fmt.Sprintf(
+			"a sentence about them add %d tokens to each call of the Copilot CLI, and so %d to", added,
+			2*added),
 	} {
 		text, err := os.ReadFile(filepath.Join("../../..", file))
 		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), words) {

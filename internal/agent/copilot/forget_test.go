@@ -19,7 +19,8 @@ func TestRealForgetsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := open(t, b, gone, false)
-	for _, prompt := range []string{"hello gonecanary", `call bash {"command":"echo gonecanary two","description":"look"}`, "think gonecanary three",
+	for _, prompt := range []string{"hello gonecanary",
+		`call bash {"command":"echo gonecanary two","description":"look"}`, "think gonecanary three",
 		`call sql {"description":"list","query":"INSERT INTO todos (id, title) VALUES ('a', 'gonecanary four')"}`} {
 		if err := k.say(prompt); err != nil {
 			t.Fatal(err)

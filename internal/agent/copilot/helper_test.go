@@ -11,7 +11,8 @@ import (
 
 // helps is a prompt upon which the scripted model has a helper do something.
 func helps(prompt string) string {
-	b, _ := json.Marshal(map[string]string{"description": "look", "prompt": prompt, "agent_type": "general-purpose", "mode": "sync", "name": "h"})
+	b, _ := json.Marshal(map[string]string{"description": "look", "prompt": prompt,
+		"agent_type": "general-purpose", "mode": "sync", "name": "h"})
 	return "call task " + string(b)
 }
 

@@ -41,7 +41,8 @@ func TestRealHonesty(t *testing.T) {
 	write(t, filepath.Join(h.dir, "secret.txt"), []byte(content))
 	s := h.session()
 	var ids []string
-	for i, prompt := range []string{"show secret.txt", "run cat secret.txt", "show secret.txt secret.txt"} {
+	for i, prompt := range []string{"show secret.txt", "run cat secret.txt",
+		"show secret.txt secret.txt"} {
 		before := len(h.model.Requests())
 		r := h.ask(s, prompt)
 		if r.Error != "" || len(r.Outputs) != 1+i/2 {
@@ -58,7 +59,8 @@ func TestRealHonesty(t *testing.T) {
 			}
 			var got bytes.Buffer
 			if err := out.CopyLines(t.Context(), &got, 0, 0); err != nil || got.String() != content {
-				t.Errorf("%s: the user sees %d bytes (%v), not the %d of the file", prompt, got.Len(), err, len(content))
+				t.Errorf("%s: the user sees %d bytes (%v), not the %d of the file", prompt, got.Len(), err,
+					len(content))
 			}
 		}
 	}
@@ -79,14 +81,17 @@ func TestRealHonesty(t *testing.T) {
 	}
 	sum := s.Summary()
 	if sum.Usage.DefinitionTokens != definitions || definitions == 0 {
-		t.Errorf("the ledger says that the definitions cost %d tokens, the requests hold %d", sum.Usage.DefinitionTokens, definitions)
+		t.Errorf("the ledger says that the definitions cost %d tokens, the requests hold %d",
+			sum.Usage.DefinitionTokens, definitions)
 	}
 	shown, _ := tokens.Count(content)
 	if sum.Tokens.Shown != int64(4*shown) {
-		t.Errorf("the ledger says %d tokens were shown, the contents have 4 times %d", sum.Tokens.Shown, shown)
+		t.Errorf("the ledger says %d tokens were shown, the contents have 4 times %d", sum.Tokens.Shown,
+			shown)
 	}
 	if sent := confirmationsIn(h.model.Requests()); sum.Tokens.Sent != sent {
-		t.Errorf("the ledger says %d tokens were sent instead, the requests hold %d", sum.Tokens.Sent, sent)
+		t.Errorf("the ledger says %d tokens were sent instead, the requests hold %d", sum.Tokens.Sent,
+			sent)
 	}
 }
 
@@ -101,7 +106,8 @@ func definitionsIn(t *testing.T, r copilottest.Request) (n int64) {
 		count(guide)
 	}
 	for _, tool := range r.Tools {
-		if slices.Contains([]string{displaytools.RenderFile, displaytools.RunCommand, displaytools.DisplayImage, released.ReadOutput, released.SearchOutput}, tool.Name) {
+		if slices.Contains([]string{displaytools.RenderFile, displaytools.RunCommand,
+			displaytools.DisplayImage, released.ReadOutput, released.SearchOutput}, tool.Name) {
 			count(tool.Name + "\n" + tool.Description + "\n" + string(tool.Parameters))
 		}
 	}
@@ -127,7 +133,8 @@ func TestRealKilled(t *testing.T) {
 	one, other := h.session(), h.session()
 	h.ask(other, "remember the word ultramarine")
 	pids := filepath.Join(h.dir, "pids")
-	id, err := one.Send(t.Context(), session.Message{Content: `call bash {"command":"echo $PPID $$ > pids; sleep 600","description":"wait"}`})
+	id, err := one.Send(t.Context(),
+		session.Message{Content: `call bash {"command":"echo $PPID $$ > pids; sleep 600","description":"wait"}`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +165,13 @@ func TestRealKilled(t *testing.T) {
 // about and called; one that does not start is reported and does no harm.
 func TestRealServer(t *testing.T) {
 	remote := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
-	mcp.AddTool(remote, &mcp.Tool{Name: "echo", Description: "Echoes a text."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
-		Text string `json:"text"`
-	}) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "far away: " + in.Text}}}, nil, nil
-	})
+	mcp.AddTool(remote, &mcp.Tool{Name: "echo", Description: "Echoes a text."},
+		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+			Text string `json:"text"`
+		}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "far away: " +
+				in.Text}}}, nil, nil
+		})
 	at := func(h http.Handler) string {
 		web := httptest.NewServer(h)
 		t.Cleanup(web.Close)
@@ -172,21 +181,24 @@ func TestRealServer(t *testing.T) {
 	of := func(*http.Request) *mcp.Server { return remote }
 	me := standin.Program(t)
 	servers := map[string]agent.MCPServer{
-		"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_MARK": "from the server"}},
-		"bad":  {Type: "stdio", Command: filepath.Join(t.TempDir(), "nothing")},
-		"web":  {Type: "http", URL: at(mcp.NewStreamableHTTPHandler(of, nil))},
-		"sse":  {Type: "sse", URL: at(mcp.NewSSEHandler(of, nil))},
+		"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp",
+			"ECHO_MARK": "from the server"}},
+		"bad": {Type: "stdio", Command: filepath.Join(t.TempDir(), "nothing")},
+		"web": {Type: "http", URL: at(mcp.NewStreamableHTTPHandler(of, nil))},
+		"sse": {Type: "sse", URL: at(mcp.NewSSEHandler(of, nil))},
 	}
 	h := newHouse(t, nil) // it ends before they do
 	h.stop()
 	h.servers = servers
 	h.start()
 	s := h.session()
-	if r := h.ask(s, `call echo-echo {"text":"hello"}`); !strings.Contains(r.Content, "echo: hello from the server") {
+	if r := h.ask(s, `call echo-echo {"text":"hello"}`); !strings.Contains(r.Content,
+		"echo: hello from the server") {
 		t.Errorf("%+v", r)
 	}
 	for _, server := range []string{"web", "sse"} {
-		if r := h.ask(s, `call `+server+`-echo {"text":"hello"}`); !strings.Contains(r.Content, "far away: hello") {
+		if r := h.ask(s, `call `+server+`-echo {"text":"hello"}`); !strings.Contains(r.Content,
+			"far away: hello") {
 			t.Errorf("over %s: %+v", server, r)
 		}
 	}
@@ -213,7 +225,8 @@ func TestRealServer(t *testing.T) {
 func TestRealRefusals(t *testing.T) {
 	h := newHouse(t, nil)
 	s := h.session()
-	for prompt, words := range map[string]string{"status 400": "400", "status 401": "Correct the provider's key"} {
+	for prompt, words := range map[string]string{"status 400": "400",
+		"status 401": "Correct the provider's key"} {
 		if r := h.ask(s, prompt); !strings.Contains(r.Error, words) {
 			t.Errorf("%s: %+v", prompt, r)
 		}
@@ -270,7 +283,9 @@ func TestRealForget(t *testing.T) {
 	if err := h.manager.Delete(t.Context(), s.ID()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the conversation's end", func() bool { return h.backend.Forget(t.Context(), string(s.ID())) == nil })
+	until(t, "the conversation's end", func() bool {
+		return h.backend.Forget(t.Context(), string(s.ID())) == nil
+	})
 	if _, err := os.Stat(kept); err == nil {
 		t.Errorf("%s is still there", kept)
 	}
@@ -281,7 +296,8 @@ func TestRealHooks(t *testing.T) {
 	model := copilottest.New(t)
 	k := hooked(t, sharing(t, real(t, model)))
 	mark := filepath.Join(t.TempDir(), "mark")
-	if err := k.say(`call bash {"command":"touch ` + mark + `","description":"leave a mark"}`); err != nil {
+	if err := k.say(`call bash {"command":"touch ` + mark +
+		`","description":"leave a mark"}`); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(mark); err == nil {
@@ -299,7 +315,12 @@ func TestRealProviders(t *testing.T) {
 	h := newHouse(t, func(c *copilot.Config) {
 		c.Providers = []copilot.Provider{
 			{Name: "acme", URL: small.URL(), Key: "key-a", Models: []copilot.ProviderModel{{ID: "small"}}},
-			{Name: "beta", URL: large.URL(), Key: "key-b", Models: []copilot.ProviderModel{{ID: "large"}, {ID: "huge"}}},
+			{
+				Name:   "beta",
+				URL:    large.URL(),
+				Key:    "key-b",
+				Models: []copilot.ProviderModel{{ID: "large"}, {ID: "huge"}},
+			},
 		}
 	})
 	s := h.session()
@@ -313,19 +334,28 @@ func TestRealProviders(t *testing.T) {
 	if r := h.ask(s, "hello again"); r.Error != "" || s.Summary().Model != model {
 		t.Fatalf("%+v, model %s", r, s.Summary().Model)
 	}
-	for m, want := range map[*copilottest.Model][3]string{small: {"small", "Bearer key-a", "hello"}, large: {"huge", "Bearer key-b", "hello again"}} {
+	for m, want := range map[*copilottest.Model][3]string{
+		small: {"small", "Bearer key-a", "hello"},
+		large: {"huge", "Bearer key-b", "hello again"},
+	} {
 		all := m.Requests()
-		if len(all) != 1 || all[0].Model != want[0] || all[0].Header.Get("Authorization") != want[1] || all[0].Prompt() != want[2] {
+		if len(all) != 1 || all[0].Model != want[0] || all[0].Header.Get("Authorization") != want[1] ||
+			all[0].Prompt() != want[2] {
 			t.Errorf("%d requests, want one for %q", len(all), want)
 		}
 	}
 	k := open(t, h.backend, fresh("pictures"), false)
-	err := k.prompt(t.Context(), agent.Prompt{Content: "what is this", Attachments: []agent.Attachment{{Name: "dot.png", MimeType: "image/png", Data: dot(t)}}})
+	err := k.prompt(t.Context(), agent.Prompt{
+		Content:     "what is this",
+		Attachments: []agent.Attachment{{Name: "dot.png", MimeType: "image/png", Data: dot(t)}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := small.Requests()[len(small.Requests())-1]
-	if !slices.ContainsFunc(last.Messages, func(m copilottest.Message) bool { return slices.Contains(m.Parts, "image_url") }) {
+	if !slices.ContainsFunc(last.Messages, func(m copilottest.Message) bool {
+		return slices.Contains(m.Parts, "image_url")
+	}) {
 		t.Error("the picture did not reach the model")
 	}
 }
@@ -334,11 +364,13 @@ func TestRealProviders(t *testing.T) {
 // as one that failed.
 func TestRealArguments(t *testing.T) {
 	h := newHouse(t, nil)
-	if err := os.WriteFile(filepath.Join(h.dir, "a.txt"), []byte("one\ntwo\nthree\nfour\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.dir, "a.txt"), []byte("one\ntwo\nthree\nfour\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := h.session()
-	if r := h.ask(s, `call render_file_contents {"path":"a.txt","startLine":3.0}`); len(r.Outputs) != 1 {
+	if r := h.ask(s, `call render_file_contents {"path":"a.txt","startLine":3.0}`); len(
+		r.Outputs) != 1 {
 		t.Errorf("startLine 3.0: %+v", r)
 	}
 	for _, arguments := range []string{"null", "[1,2]", "5"} {
@@ -377,7 +409,8 @@ func TestRealRetriesAreSeen(t *testing.T) {
 	s := h.session()
 	tries := func(status int) (seen []string) {
 		for _, d := range h.sofar(s) {
-			if e, ok := d.(event.SessionError); ok && e.Kind == event.KindRetrying && e.StatusCode == status {
+			if e, ok := d.(event.SessionError); ok && e.Kind == event.KindRetrying &&
+				e.StatusCode == status {
 				seen = append(seen, e.Message)
 			}
 		}
@@ -425,7 +458,9 @@ func TestRealTryNow(t *testing.T) {
 	h.until("the wait", func() bool {
 		return slices.ContainsFunc(h.sofar(s), func(d event.Data) bool {
 			e, ok := d.(event.SessionError)
-			return ok && e.Waits && e.Message == "The provider answered 429: Slow down. You sent a lot! It may be tried again, 1 of 5."
+			return ok && e.Waits &&
+				e.Message == "The provider answered 429: Slow down. You sent a lot! It may be tried again, 1 "+
+					"of 5."
 		})
 	})
 	later, err := s.Send(t.Context(), session.Message{Content: "later"})
@@ -459,7 +494,11 @@ func TestRealTryNow(t *testing.T) {
 func TestRealLimits(t *testing.T) {
 	h := newHouse(t, alone)
 	refusals := map[string]*copilottest.Reply{
-		"long":  {Status: 400, Says: "This model's maximum context length is 8192 tokens. Your messages resulted in 9000 tokens."},
+		"long": {
+			Status: 400,
+			Says: "This model's maximum context length is 8192 tokens. Your messages resulted in 9000 " +
+				"tokens.",
+		},
 		"quota": {Status: 402, Says: "You exceeded your current quota"},
 		"odd":   {Status: 400, Says: "Unknown parameter. Did you mean effort?"},
 		"key":   {Status: 401, Says: "No such key. Make one at the console."},
@@ -474,16 +513,28 @@ func TestRealLimits(t *testing.T) {
 		kind event.ErrorKind
 		says string
 	}{
-		"long": {event.KindTooLarge, "The provider answered 400: This model's maximum context length is 8192 tokens. Your messages resulted in 9000 tokens. " +
-			"Sum the conversation up with /compact, or choose a model that takes more."},
-		"quota": {event.KindLimit, "The provider answered 402: You exceeded your current quota. The quota is used up: choose another model, or go on when it is back."},
-		"odd": {event.KindProvider, "The provider answered 400: Unknown parameter. Did you mean effort? " +
-			"The same request would be refused again: change the prompt, or choose another model."},
-		"key": {event.KindDenied, "The provider answered 401: No such key. Make one at the console. It was tried 3 times. Correct the provider's key, then start webchat again."},
-		"ill": {event.KindProvider, "The provider answered 500: Out of order. Engineers are on it. It was tried 6 times. " +
-			"The provider has a problem of its own: send the prompt again later, or choose another model."},
-		"gone": {event.KindProvider, "The provider answered 404: No such model. Choose another model, or correct the provider's address."},
-		"hour": {event.KindLimit, "The provider answered 429: Too many requests. Come back. The provider wants fewer requests: wait a little, then send the prompt again."},
+		"long": {event.KindTooLarge,
+			"The provider answered 400: This model's maximum context length is 8192 tokens. Your messages " +
+				"resulted in 9000 tokens. " +
+				"Sum the conversation up with /compact, or choose a model that takes more."},
+		"quota": {event.KindLimit,
+			"The provider answered 402: You exceeded your current quota. The quota is used up: choose " +
+				"another model, or go on when it is back."},
+		"odd": {event.KindProvider,
+			"The provider answered 400: Unknown parameter. Did you mean effort? " +
+				"The same request would be refused again: change the prompt, or choose another model."},
+		"key": {event.KindDenied,
+			"The provider answered 401: No such key. Make one at the console. It was tried 3 times. " +
+				"Correct the provider's key, then start webchat again."},
+		"ill": {event.KindProvider,
+			"The provider answered 500: Out of order. Engineers are on it. It was tried 6 times. " +
+				"The provider has a problem of its own: send the prompt again later, or choose another model."},
+		"gone": {event.KindProvider,
+			"The provider answered 404: No such model. Choose another model, or correct the provider's " +
+				"address."},
+		"hour": {event.KindLimit,
+			"The provider answered 429: Too many requests. Come back. The provider wants fewer requests: " +
+				"wait a little, then send the prompt again."},
 	} {
 		r := h.ask(s, prompt)
 		var last event.SessionError
@@ -496,7 +547,8 @@ func TestRealLimits(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", prompt, last, r)
 		}
 		all := len(h.model.Requests())
-		if n, said := all-asked, strings.Contains(last.Message, fmt.Sprintf("It was tried %d times.", all-asked)); said != (n > 1) {
+		if n, said := all-asked, strings.Contains(last.Message,
+			fmt.Sprintf("It was tried %d times.", all-asked)); said != (n > 1) {
 			t.Errorf("%s: %d calls, and %q", prompt, n, last.Message)
 		}
 		asked = all

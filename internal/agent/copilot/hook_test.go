@@ -46,17 +46,22 @@ func TestHooks(t *testing.T) {
 	hook := func(kind, input string) string {
 		return `request hooks.invoke {"sessionId":"$S","hookType":"` + kind + `","input":` + input + "}\n"
 	}
-	cfg, dir := scripted(t, []byte("-- > go --\n"+hook("sessionStart", `{}`)+hook("preToolUse", `{"toolName":"bash","toolArgs":{"command":"x"}}`)+
-		hook("preToolUse", `{"toolName":"display_image","toolArgs":{}}`)+hook("postToolUse", `{"toolName":"bash","toolArgs":{},"toolResult":{"a":1}}`)))
+	cfg, dir := scripted(t, []byte("-- > go --\n"+hook("sessionStart", `{}`)+
+		hook("preToolUse", `{"toolName":"bash","toolArgs":{"command":"x"}}`)+
+		hook("preToolUse", `{"toolName":"display_image","toolArgs":{}}`)+
+		hook("postToolUse", `{"toolName":"bash","toolArgs":{},"toolResult":{"a":1}}`)))
 	k := hooked(t, backend(t, cfg))
 	if err := k.say("go"); err != nil {
 		t.Error(err)
 	}
 	k.close()
-	if want := []string{`before_tool bash {"command":"x"}`, `after_tool bash {}{"a":1}`}; !slices.Equal(k.veto.asked, want) {
+	if want := []string{`before_tool bash {"command":"x"}`,
+		`after_tool bash {}{"a":1}`}; !slices.Equal(k.veto.asked, want) {
 		t.Errorf("asked %q", k.veto.asked)
 	}
-	want := []string{`{}`, `{"output":{"permissionDecision":"deny","permissionDecisionReason":"not on my watch"}}`, `{}`, `{"output":{"additionalContext":"not on my watch"}}`}
+	want := []string{`{}`,
+		`{"output":{"permissionDecision":"deny","permissionDecisionReason":"not on my watch"}}`, `{}`,
+		`{"output":{"additionalContext":"not on my watch"}}`}
 	if got := answers(t, dir); !slices.Equal(got, want) {
 		t.Errorf("answered %q", got)
 	}

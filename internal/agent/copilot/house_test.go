@@ -75,7 +75,11 @@ func common(t *testing.T) *copilot.Backend {
 	if everyones.conn != nil {
 		_ = everyones.conn.Close()
 	}
-	o := agent.Options{SessionID: fresh("everyone's"), Workspace: everyones.home, Tools: agenttest.DisplayTools()}
+	o := agent.Options{
+		SessionID: fresh("everyone's"),
+		Workspace: everyones.home,
+		Tools:     agenttest.DisplayTools(),
+	}
 	conn, err := everyones.Open(context.WithoutCancel(t.Context()), o, agenttest.NewHost(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +121,8 @@ func newHouseIn(t *testing.T, dir string, mode consent.Mode, with func(*copilot.
 	return newHouseResting(t, dir, mode, with, 0)
 }
 
-func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*copilot.Config), idle time.Duration) *house {
+func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*copilot.Config),
+	idle time.Duration) *house {
 	t.Helper()
 	h := &house{t: t, model: copilottest.New(t), dir: dir}
 	cfg := real(t, h.model)
@@ -127,7 +132,8 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	if with != nil {
 		with(&cfg)
 	}
-	share := cfg.Home == home && len(cfg.Env) == env && cfg.Watch == nil && cfg.Confine == nil && cfg.Logger == nil && !cfg.Login
+	share := cfg.Home == home && len(cfg.Env) == env && cfg.Watch == nil && cfg.Confine == nil &&
+		cfg.Logger == nil && !cfg.Login
 	db := storetest.NewMemory()
 	h.start = func() { h.run(cfg, db, mode, idle, share) }
 	h.start()
@@ -138,12 +144,14 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 // desk keeps what servers return, as cmd/webchat does.
 type desk struct{ *released.Releases }
 
-func (d desk) Give(call agent.CallInfo, name string, data []byte, sent string, app *displaytools.App) (*agent.Telemetry, string, error) {
+func (d desk) Give(call agent.CallInfo, name string, data []byte, sent string,
+	app *displaytools.App) (*agent.Telemetry, string, error) {
 	return displaytools.Give(d.Store, call, name, data, sent, app)
 }
 
 // run starts sessions on what is in db, as the server does.
-func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode, idle time.Duration, share bool) {
+func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode, idle time.Duration,
+	share bool) {
 	h.t.Helper()
 	if h.backend = backend(h.t, cfg); share {
 		h.backend = sharing(h.t, cfg)
@@ -161,13 +169,31 @@ func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode,
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.user = mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Env: func(string) []string { return os.Environ() }})
-	h.manager, err = sessions.New(sessions.Config{Notice: h.user.Report, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
+	h.user = mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Env: func(string) []string {
+		return os.Environ()
+	}})
+	h.manager, err = sessions.New(sessions.Config{
+		Notice:      h.user.Report,
+		Log:         db,
+		Catalog:     db,
+		Backends:    []agent.Backend{h.backend},
+		Workspaces:  folders,
+		Permissions: mode,
+		AgentIdle:   idle,
+		Outputs:     shown,
 		Room: func(workspace string) (sessions.Room, error) {
-			return sessions.Room{Policy: rules, Tools: h.user.Lend(workspace, desk{shown}, shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
-				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
-			}))}, nil
-		}})
+			return sessions.Room{Policy: rules, Tools: h.user.Lend(workspace, desk{shown},
+				shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
+					return displaytools.New(displaytools.Config{
+						SessionID: string(id),
+						Workspace: workspace,
+						Outputs:   h.outputs,
+						Shell:     "sh",
+						Env:       []string{"PATH=" + os.Getenv("PATH")},
+					})
+				}))}, nil
+		},
+	})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -45,7 +45,8 @@ func plant(t testing.TB, all ...string) (dir string) {
 // What is loaded is what a model of the real CLI was seen to get; see
 // TestRealInstructions.
 func TestInstructions(t *testing.T) {
-	top := []string{"AGENTS.md", "Claude.md", "gemini.md", ".github/copilot-instructions.md", ".github/instructions/x/a.instructions.md", ".claude/rules/r.md",
+	top := []string{"AGENTS.md", "Claude.md", "gemini.md", ".github/copilot-instructions.md",
+		".github/instructions/x/a.instructions.md", ".claude/rules/r.md",
 		"README.md", ".github/instructions/other.md", ".claude/CLAUDE.md", "sub/AGENTS.md"}
 	var all []string
 	for _, dir := range []string{"out/", "out/top/", "out/top/mid/", "out/top/mid/ws/"} {
@@ -66,7 +67,8 @@ func TestInstructions(t *testing.T) {
 	}
 	var want []string
 	for _, dir := range []string{"", "mid/", "mid/ws/"} {
-		want = append(want, dir+"AGENTS.md", dir+"Claude.md", dir+"gemini.md", dir+".github/copilot-instructions.md")
+		want = append(want, dir+"AGENTS.md", dir+"Claude.md", dir+"gemini.md", dir+
+			".github/copilot-instructions.md")
 		if dir != "mid/" {
 			want = append(want, dir+".github/instructions/x/a.instructions.md", dir+".claude/rules/r.md")
 		} else {
@@ -76,7 +78,10 @@ func TestInstructions(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if off := backend(t, copilot.Config{Home: dir, NoInstructions: true}); off.Instructions(ws) != nil {
+	if off := backend(t, copilot.Config{
+		Home:           dir,
+		NoInstructions: true,
+	}); off.Instructions(ws) != nil {
 		t.Error("some are loaded that are switched off")
 	}
 }
@@ -87,17 +92,21 @@ func TestInstructionsThatLeadAway(t *testing.T) {
 		files  []string
 		loaded int
 	}{
-		"plain":              {[]string{"ws/AGENTS.md", "ws/.claude/rules/secrets.md"}, 2},
-		"link inside":        {[]string{"ws/AGENTS.md", "ws/CLAUDE.md -> AGENTS.md"}, 2},
-		"imports":            {[]string{"ws/AGENTS.md: see @doc/a.md, write to me@example.com\n", "ws/doc/a.md: @AGENTS.md @b.md", "ws/doc/b.md"}, 3},
-		"link outside":       {[]string{"ws/AGENTS.md -> ../key", "key"}, 0},
-		"link to a secret":   {[]string{"ws/AGENTS.md", "ws/GEMINI.md -> prod.env", "ws/prod.env"}, 0},
-		"linked folder":      {[]string{"ws/.github/instructions -> ../../out", "out/a.instructions.md"}, 0},
-		"imports a secret":   {[]string{"ws/AGENTS.md: read\n@.env\n", "ws/.env"}, 0},
-		"deeper":             {[]string{"ws/AGENTS.md: @a.md", "ws/a.md: @secrets.yml", "ws/secrets.yml"}, 0},
-		"imports through":    {[]string{"ws/AGENTS.md: @a.md", "ws/a.md -> ../key", "key"}, 0},
-		"imports outside":    {[]string{"ws/AGENTS.md: @../key", "key"}, 1}, // which is not done
-		"imports a settings": {[]string{"ws/CLAUDE.md: @.git/config", "ws/.git/config: [remote]\nurl = https://me:secret@example.com/\n", "ws/.git/HEAD: x"}, 0},
+		"plain":       {[]string{"ws/AGENTS.md", "ws/.claude/rules/secrets.md"}, 2},
+		"link inside": {[]string{"ws/AGENTS.md", "ws/CLAUDE.md -> AGENTS.md"}, 2},
+		"imports": {[]string{"ws/AGENTS.md: see @doc/a.md, write to me@example.com\n",
+			"ws/doc/a.md: @AGENTS.md @b.md", "ws/doc/b.md"}, 3},
+		"link outside":     {[]string{"ws/AGENTS.md -> ../key", "key"}, 0},
+		"link to a secret": {[]string{"ws/AGENTS.md", "ws/GEMINI.md -> prod.env", "ws/prod.env"}, 0},
+		"linked folder": {[]string{"ws/.github/instructions -> ../../out", "out/a.instructions.md"},
+			0},
+		"imports a secret": {[]string{"ws/AGENTS.md: read\n@.env\n", "ws/.env"}, 0},
+		"deeper": {[]string{"ws/AGENTS.md: @a.md", "ws/a.md: @secrets.yml", "ws/secrets.yml"},
+			0},
+		"imports through": {[]string{"ws/AGENTS.md: @a.md", "ws/a.md -> ../key", "key"}, 0},
+		"imports outside": {[]string{"ws/AGENTS.md: @../key", "key"}, 1}, // which is not done
+		"imports a settings": {[]string{"ws/CLAUDE.md: @.git/config",
+			"ws/.git/config: [remote]\nurl = https://me:secret@example.com/\n", "ws/.git/HEAD: x"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ws := filepath.Join(plant(t, c.files...), "ws")
@@ -106,7 +115,8 @@ func TestInstructionsThatLeadAway(t *testing.T) {
 			}
 			cfg, dir := scripted(t, nil)
 			host := agenttest.NewHost(agenttest.DisplayTools())
-			conn, err := backend(t, cfg).Open(t.Context(), agent.Options{SessionID: "s", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+			conn, err := backend(t, cfg).Open(t.Context(),
+				agent.Options{SessionID: "s", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,12 +125,16 @@ func TestInstructionsThatLeadAway(t *testing.T) {
 				t.Error(err)
 			}
 			k.close()
-			if want := `"skipCustomInstructions":` + map[bool]string{true: "true", false: "false"}[c.loaded == 0]; !strings.Contains(received(t, dir, "session.create")[0], want) {
+			if want := `"skipCustomInstructions":` + map[bool]string{
+				true:  "true",
+				false: "false",
+			}[c.loaded == 0]; !strings.Contains(received(t, dir, "session.create")[0], want) {
 				t.Errorf("the session was not made with %s", want)
 			}
 			said := slices.ContainsFunc(host.Events(), func(d event.Data) bool {
 				e, ok := d.(event.SessionError)
-				return ok && e.ErrorType == "warning" && strings.Contains(e.Message, "No instruction file of this folder was loaded: ")
+				return ok && e.ErrorType == "warning" && strings.Contains(e.Message,
+					"No instruction file of this folder was loaded: ")
 			})
 			if said != (c.loaded == 0) {
 				t.Errorf("it was said: %v", said)
@@ -134,7 +148,8 @@ func TestInstructionsThatChange(t *testing.T) {
 	ws := plant(t, "AGENTS.md", ".env")
 	cfg, dir := scripted(t, nil)
 	host := agenttest.NewHost(agenttest.DisplayTools())
-	conn, err := backend(t, cfg).Open(t.Context(), agent.Options{SessionID: "s", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+	conn, err := backend(t, cfg).Open(t.Context(),
+		agent.Options{SessionID: "s", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +162,8 @@ func TestInstructionsThatChange(t *testing.T) {
 	}
 	k.close()
 	told := received(t, dir, "session.options.update")
-	if len(told) != 2 || !strings.Contains(told[0], `"skipCustomInstructions":true`) || !strings.Contains(told[1], `"skipCustomInstructions":false`) {
+	if len(told) != 2 || !strings.Contains(told[0], `"skipCustomInstructions":true`) ||
+		!strings.Contains(told[1], `"skipCustomInstructions":false`) {
 		t.Errorf("told %q", told)
 	}
 }
@@ -175,7 +191,11 @@ func TestRealInstructions(t *testing.T) {
 		}
 		var calls []copilottest.Call
 		for _, kind := range []string{"general-purpose", "explore", "task", "code-review"} {
-			calls = append(calls, copilottest.Call{Tool: "task", Arguments: `{"description":"say hello","prompt":"hello","agent_type":"` + kind + `","name":"` + kind + `"}`})
+			calls = append(calls, copilottest.Call{
+				Tool: "task",
+				Arguments: `{"description":"say hello","prompt":"hello","agent_type":"` + kind + `","name":"` +
+					kind + `"}`,
+			})
 		}
 		return &copilottest.Reply{Calls: calls}
 	})
@@ -184,7 +204,11 @@ func TestRealInstructions(t *testing.T) {
 	loads := func(b *copilot.Backend, ws string, prompts ...func(ws string)) (names []string) {
 		t.Helper()
 		host := agenttest.NewHost(agenttest.DisplayTools())
-		conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("instructions"), Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+		conn, err := b.Open(t.Context(), agent.Options{
+			SessionID: fresh("instructions"),
+			Workspace: ws,
+			Tools:     agenttest.DisplayTools(),
+		}, host)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,8 +233,10 @@ func TestRealInstructions(t *testing.T) {
 	}
 	var all []string
 	for _, dir := range []string{"", "top/", "top/mid/", "top/mid/ws/", "top/mid/ws/sub/"} {
-		for _, f := range []string{"AGENTS.md", "Claude.md", "GEMINI.md", ".github/copilot-instructions.md", ".github/instructions/x/a.instructions.md",
-			".claude/rules/x/r.md", "README.md", ".github/instructions/other.md", ".claude/CLAUDE.md", "CODEX.md", ".cursorrules", ".github/prompts/a.prompt.md"} {
+		for _, f := range []string{"AGENTS.md", "Claude.md", "GEMINI.md",
+			".github/copilot-instructions.md", ".github/instructions/x/a.instructions.md",
+			".claude/rules/x/r.md", "README.md", ".github/instructions/other.md", ".claude/CLAUDE.md",
+			"CODEX.md", ".cursorrules", ".github/prompts/a.prompt.md"} {
 			all = append(all, dir+f+": MARK["+dir+f+"]\n@sub/imported.md\n")
 		}
 	}
@@ -247,7 +273,9 @@ func TestRealInstructions(t *testing.T) {
 	// What a turn writes counts from the next prompt on.
 	later := filepath.Join(plant(t, "ws/.env", "ws/AGENTS.md: be kind"), "ws")
 	repository(t, later)
-	if got := loads(on, later, nothing, func(ws string) { write(t, filepath.Join(ws, "AGENTS.md"), []byte("be kind\n@.env\n")) }); len(got) > 0 {
+	if got := loads(on, later, nothing, func(ws string) {
+		write(t, filepath.Join(ws, "AGENTS.md"), []byte("be kind\n@.env\n"))
+	}); len(got) > 0 {
 		t.Errorf("the CLI loads %q later", got)
 	}
 }

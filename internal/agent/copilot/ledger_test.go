@@ -36,14 +36,22 @@ func (m *recording) answer(r copilottest.Request) *copilottest.Reply {
 	switch {
 	case reply != nil:
 	case verb == "stay":
-		return &copilottest.Reply{Text: strings.Repeat("word ", 1000), Pause: 20 * time.Millisecond} // it is killed
+		// it is killed
+		return &copilottest.Reply{Text: strings.Repeat("word ", 1000), Pause: 20 * time.Millisecond}
 	case verb == "retry" && !m.hurt[prompt]:
 		m.hurt[prompt] = true
 		return &copilottest.Reply{Status: 500}
 	case verb == "tool" && !told:
-		reply = &copilottest.Reply{Calls: []copilottest.Call{{Tool: "run_and_display", Arguments: `{"command":"echo ` + n + `"}`}}}
+		reply = &copilottest.Reply{Calls: []copilottest.Call{{
+			Tool:      "run_and_display",
+			Arguments: `{"command":"echo ` + n + `"}`,
+		}}}
 	case verb == "helper" && !told:
-		reply = &copilottest.Reply{Calls: []copilottest.Call{{Tool: "task", Arguments: `{"description":"look","prompt":"tool ` + n + `","agent_type":"general-purpose","name":"h` + n + `"}`}}}
+		reply = &copilottest.Reply{Calls: []copilottest.Call{{
+			Tool: "task",
+			Arguments: `{"description":"look","prompt":"tool ` + n +
+				`","agent_type":"general-purpose","name":"h` + n + `"}`,
+		}}}
 	default:
 		reply = &copilottest.Reply{Text: "Said: " + prompt}
 	}
@@ -94,7 +102,8 @@ func ledger(t *testing.T, turns int) {
 	want.Calls++ // the one that was cut off, of which there is no report
 	h.until("the last report of a cost", func() bool { return s.Summary().Usage.Calls >= want.Calls })
 	got := s.Summary().Usage
-	if got.EstimatedTokens == 0 || got.Calls != want.Calls || got.InputTokens-got.EstimatedTokens != want.InputTokens || got.OutputTokens != want.OutputTokens {
+	if got.EstimatedTokens == 0 || got.Calls != want.Calls ||
+		got.InputTokens-got.EstimatedTokens != want.InputTokens || got.OutputTokens != want.OutputTokens {
 		t.Errorf("the ledger says %d calls, %d tokens in and %d out; the recording %d, %d and %d",
 			got.Calls, got.InputTokens, got.OutputTokens, want.Calls, want.InputTokens, want.OutputTokens)
 	}
@@ -109,13 +118,16 @@ func ledger(t *testing.T, turns int) {
 	if compacted != 2 || failed != len(m.hurt) || failed == 0 {
 		t.Errorf("%d compactions, %d retries", compacted, failed)
 	}
-	t.Logf("soak: a session of %d turns and %d calls of a model, with two compactions, helpers, %d retries and a kill: every token is in the ledger", turns, got.Calls, failed)
+	t.Logf("soak: a session of %d turns and %d calls of a model, with two compactions, helpers, %d "+
+		"retries and a kill: every token is in the ledger", turns, got.Calls, failed)
 }
 
 // killed sends a prompt and kills the CLI in the middle of its answer.
 func (h *house) killed(s *session.Session) {
 	h.t.Helper()
-	if r := h.cut(s, func() { kill(h.t, copilot.PID(h.backend)) }); !strings.Contains(r.Error, "was killed") {
+	if r := h.cut(s, func() {
+		kill(h.t, copilot.PID(h.backend))
+	}); !strings.Contains(r.Error, "was killed") {
 		h.t.Fatalf("%+v", r)
 	}
 }
@@ -147,8 +159,8 @@ func (h *house) cut(s *session.Session, do func()) eventlog.TurnResult {
 	return r
 }
 
-// counting is a model that charges what a request holds, and counts what of it is webchat's, and what
-// displays kept out of it, from nothing but the requests.
+// counting is a model that charges what a request holds, and counts what of it is webchat's, and
+// what displays kept out of it, from nothing but the requests.
 type counting struct {
 	t     *testing.T
 	mu    sync.Mutex       // guards what follows
@@ -173,7 +185,10 @@ func (m *counting) answer(r copilottest.Request) *copilottest.Reply {
 		m.all.Calls++
 		m.all.InputTokens += int64(size)
 	case show && last.Role != "tool":
-		reply = &copilottest.Reply{Calls: []copilottest.Call{{Tool: displaytools.RenderFile, Arguments: `{"path":"` + path + `"}`}}}
+		reply = &copilottest.Reply{Calls: []copilottest.Call{{
+			Tool:      displaytools.RenderFile,
+			Arguments: `{"path":"` + path + `"}`,
+		}}}
 	default:
 		reply = &copilottest.Reply{Text: "Done."}
 	}
@@ -197,7 +212,8 @@ func (m *counting) count(r copilottest.Request, in, out int) {
 		if n, isDisplay := m.shown[x.Content]; isDisplay {
 			line, _ := tokens.Count(x.Content)
 			kept, own = kept+n, own+int64(line)
-		} else if i == len(r.Messages)-1 && strings.HasPrefix(r.Prompt(), "show ") { // a failed display is all that this call follows
+		} else if i == len(r.Messages)-1 && strings.HasPrefix(r.Prompt(), "show ") {
+			// a failed display is all that this call follows
 			own = int64(in + out)
 		}
 	}
@@ -205,8 +221,8 @@ func (m *counting) count(r copilottest.Request, in, out int) {
 	m.all.OwnTokens += own
 }
 
-// compare compares what the ledger says with the requests. The estimate of the calls that were cut is
-// the one figure that may differ, and how much room they left.
+// compare compares what the ledger says with the requests. The estimate of the calls that were cut
+// is the one figure that may differ, and how much room they left.
 func (m *counting) compare(got event.Usage) {
 	m.t.Helper()
 	want := m.all
@@ -234,7 +250,8 @@ func TestRealSheet(t *testing.T) {
 	}
 	h.model.Answer(m.answer)
 	s := h.session()
-	for _, prompt := range []string{"hi", "show a.txt", "show b.txt", "show none.txt", "again", "/compact", "hi", "show b.txt", "show c.txt", "again"} {
+	for _, prompt := range []string{"hi", "show a.txt", "show b.txt", "show none.txt", "again",
+		"/compact", "hi", "show b.txt", "show c.txt", "again"} {
 		if prompt == "/compact" {
 			if err := s.Compact(t.Context(), ""); err != nil {
 				t.Fatal(err)
@@ -250,7 +267,8 @@ func TestRealSheet(t *testing.T) {
 	})
 	got := s.Summary().Usage
 	if off := float64(got.EstimatedTokens)/float64(m.cut) - 1; off < -0.35 || off > 0.35 {
-		t.Errorf("the call that was stopped is in the ledger with %d tokens, its request had %d", got.EstimatedTokens, m.cut)
+		t.Errorf("the call that was stopped is in the ledger with %d tokens, its request had %d",
+			got.EstimatedTokens, m.cut)
 	}
 	m.compare(got)
 	if net, known := got.Net(); !known || net != got.KeptTokens-got.OwnTokens {

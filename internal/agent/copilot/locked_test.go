@@ -43,7 +43,12 @@ func TestEditsWaitForAnothersQuestion(t *testing.T) {
 	sit := func(id, user string) *talker {
 		k := &talker{t: t, host: agenttest.NewHost(agenttest.DisplayTools())}
 		var err error
-		k.conn, err = b.Open(t.Context(), agent.Options{SessionID: id, User: user, Workspace: dir, Tools: agenttest.DisplayTools()}, k.host)
+		k.conn, err = b.Open(t.Context(), agent.Options{
+			SessionID: id,
+			User:      user,
+			Workspace: dir,
+			Tools:     agenttest.DisplayTools(),
+		}, k.host)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,15 +64,22 @@ func TestEditsWaitForAnothersQuestion(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 5)
-	begin := func(k *talker, prompt string) { go func() { done <- k.prompt(ctx, agent.Prompt{Content: prompt}) }() }
-	edits, anns, bobs, other := sit("edits", "ann"), sit("anns", "ann"), sit("bobs", "bob"), sit("other", "ann")
+	begin := func(k *talker, prompt string) {
+		go func() { done <- k.prompt(ctx, agent.Prompt{Content: prompt}) }()
+	}
+	edits, anns, bobs, other := sit("edits", "ann"), sit("anns", "ann"), sit("bobs", "bob"),
+		sit("other", "ann")
 	begin(edits, "edit") // it comes before the question
 	begin(other, "other")
 	begin(first, "first "+dir)
 	<-asked
 	begin(anns, "patch")
 	begin(bobs, "edit")
-	for k, want := range map[*talker]event.OtherSession{edits: {SessionID: "first"}, anns: {SessionID: "first"}, bobs: {}} {
+	for k, want := range map[*talker]event.OtherSession{
+		edits: {SessionID: "first"},
+		anns:  {SessionID: "first"},
+		bobs:  {},
+	} {
 		k.await(func(w []*event.OtherSession) bool { return len(w) == 1 && w[0] != nil && *w[0] == want })
 	}
 	close(answer)
@@ -116,7 +128,8 @@ func TestRealEditsWaitForAnothersQuestion(t *testing.T) {
 		}
 		live := s.Subscribe()
 		t.Cleanup(live.Close)
-		id, err := s.Send(t.Context(), session.Message{Content: `call edit {"path":"` + filepath.Join(h.dir, "tree.go") + `","old_str":"one","new_str":"two"}`})
+		id, err := s.Send(t.Context(), session.Message{Content: `call edit {"path":"` +
+			filepath.Join(h.dir, "tree.go") + `","old_str":"one","new_str":"two"}`})
 		if err != nil {
 			t.Fatal(err)
 		}

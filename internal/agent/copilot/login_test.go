@@ -40,10 +40,12 @@ func TestLoginBesideOwnModels(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := k.conn.SetModel(t.Context(), "m-9"); err == nil || !strings.Contains(err.Error(), "nor your GitHub login") {
+	if err := k.conn.SetModel(t.Context(), "m-9"); err == nil ||
+		!strings.Contains(err.Error(), "nor your GitHub login") {
 		t.Errorf("a model that neither has: %v", err)
 	}
-	if sent := received(t, dir, "session.model.switchTo"); len(sent) != 2 || !strings.Contains(sent[0], `"modelId":"m-1"`) || !strings.Contains(sent[1], `"modelId":"own/`) {
+	if sent := received(t, dir, "session.model.switchTo"); len(sent) != 2 ||
+		!strings.Contains(sent[0], `"modelId":"m-1"`) || !strings.Contains(sent[1], `"modelId":"own/`) {
 		t.Errorf("told %q", sent)
 	}
 	if c := k.conn.(agent.Chooser).Choices(); len(c.Efforts) > 0 {
@@ -56,7 +58,8 @@ func TestLoginBesideOwnModels(t *testing.T) {
 func TestRealOwnModelsWithoutTheLogin(t *testing.T) {
 	h := newHouse(t, func(c *copilot.Config) {
 		c.Login = true
-		c.Env = append(c.Env, "HTTPS_PROXY=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1")
+		c.Env = append(c.Env, "HTTPS_PROXY=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9",
+			"NO_PROXY=127.0.0.1")
 	})
 	s := h.session()
 	if r := h.ask(s, "hello there"); r.Error != "" || r.Content != "You said: hello there" {
@@ -71,7 +74,11 @@ func TestRealOwnModelsWithoutTheLogin(t *testing.T) {
 	if r := h.ask(s, "status 401"); !strings.Contains(r.Error, "Correct the provider's key") {
 		t.Errorf("a provider that refuses: %+v", r)
 	}
-	_, err := h.backend.Open(t.Context(), agent.Options{SessionID: "other", Model: "gpt-5", Workspace: h.dir}, nil)
+	_, err := h.backend.Open(t.Context(), agent.Options{
+		SessionID: "other",
+		Model:     "gpt-5",
+		Workspace: h.dir,
+	}, nil)
 	if err == nil || !strings.Contains(err.Error(), "copilot login") {
 		t.Errorf("a model of the login: %v", err)
 	}

@@ -15,15 +15,18 @@ import (
 func TestThreat75OneToolTooMany(t *testing.T) {
 	c, dir := scripted(t, []byte("-- offer --\nlsp time_travel\n"))
 	k := open(t, backend(t, c), "s", false)
-	if got := copilot.Offered(k.conn); slices.Contains(got, "time_travel") || slices.Contains(got, "lsp") || !slices.Contains(got, "bash") {
+	if got := copilot.Offered(k.conn); slices.Contains(got, "time_travel") ||
+		slices.Contains(got, "lsp") || !slices.Contains(got, "bash") {
 		t.Errorf("offered %q", got)
 	}
-	if told := received(t, dir, "session.options.update"); len(told) != 1 || !strings.Contains(told[0], `"excludedTools":["lsp","time_travel"]`) {
+	if told := received(t, dir, "session.options.update"); len(told) != 1 ||
+		!strings.Contains(told[0], `"excludedTools":["lsp","time_travel"]`) {
 		t.Errorf("told %q", told)
 	}
 	for _, resume := range []bool{false, true} {
 		c, _ := scripted(t, []byte("-- offer --\ntime_travel\n-- stubborn --\n"))
-		conn, err := backend(t, c).Open(t.Context(), options(t, "s", resume), agenttest.NewHost(agenttest.DisplayTools()))
+		conn, err := backend(t, c).Open(t.Context(), options(t, "s", resume),
+			agenttest.NewHost(agenttest.DisplayTools()))
 		if err == nil {
 			conn.Close()
 		}
@@ -38,7 +41,8 @@ func TestThreat75LaterTool(t *testing.T) {
 	if err := k.say("go"); err != nil {
 		t.Error(err)
 	}
-	if told := received(t, dir, "session.options.update"); len(told) != 1 || !strings.Contains(told[0], `"time_travel"`) {
+	if told := received(t, dir, "session.options.update"); len(told) != 1 ||
+		!strings.Contains(told[0], `"time_travel"`) {
 		t.Errorf("told %q", told)
 	}
 	c, _ = scripted(t, []byte("-- stubborn --\n-- > go --\noffer time_travel\nhang\n"))
@@ -57,13 +61,16 @@ func TestSessionsAreClosed(t *testing.T) {
 		if len(sent) != 1 {
 			t.Fatalf("%s: %q", method, sent)
 		}
-		for _, words := range []string{`"enableFileHooks":false`, `"enableSessionStore":false`, `"enableSkills":false`, `"enableConfigDiscovery":false`,
-			`"enableOnDemandInstructionDiscovery":false`, `"excludedTools":["view"]`, `"builtin:bash"`, `"custom:display_image"`} {
+		for _, words := range []string{`"enableFileHooks":false`, `"enableSessionStore":false`,
+			`"enableSkills":false`, `"enableConfigDiscovery":false`,
+			`"enableOnDemandInstructionDiscovery":false`, `"excludedTools":["view"]`, `"builtin:bash"`,
+			`"custom:display_image"`} {
 			if !strings.Contains(sent[0], words) {
 				t.Errorf("%s does not say %s", method, words)
 			}
 		}
-		for _, words := range []string{"builtin:view", "builtin:lsp", "builtin:skill", "session_store", "mcp"} {
+		for _, words := range []string{"builtin:view", "builtin:lsp", "builtin:skill", "session_store",
+			"mcp"} {
 			if strings.Contains(sent[0], words) {
 				t.Errorf("%s says %s", method, words)
 			}

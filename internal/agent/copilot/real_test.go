@@ -38,8 +38,13 @@ func real(t testing.TB, model *copilottest.Model) copilot.Config {
 	}
 	return copilot.Config{
 		Path: shim, Home: filepath.Join(t.TempDir(), "state"),
-		Env:       []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "COPILOT_ALLOW_ALL=true", "SECRET_KEY=not for it"},
-		Providers: []copilot.Provider{{URL: model.URL(), Key: "sk-test", Models: []copilot.ProviderModel{{ID: "fake-1"}, {ID: "fake-2"}}}},
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "COPILOT_ALLOW_ALL=true",
+			"SECRET_KEY=not for it"},
+		Providers: []copilot.Provider{{
+			URL:    model.URL(),
+			Key:    "sk-test",
+			Models: []copilot.ProviderModel{{ID: "fake-1"}, {ID: "fake-2"}},
+		}},
 	}
 }
 
@@ -93,14 +98,16 @@ func contract(k *keeper) agenttest.Options {
 			return "call create " + string(args)
 		},
 		Search: func(text, folder string) string {
-			args, err := json.Marshal(map[string]string{"pattern": text, "path": folder, "output_mode": "content"})
+			args, err := json.Marshal(map[string]string{"pattern": text, "path": folder,
+				"output_mode": "content"})
 			if err != nil {
 				return ""
 			}
 			return "call grep " + string(args)
 		},
 		Cannot: map[string]string{"WriteTwo": "the CLI offers this model no tool that writes two files",
-			"Forge": "the CLI names tools by their registration, and the session's are called by another request"},
+			"Forge": "the CLI names tools by their registration, and the session's are called by another " +
+				"request"},
 		Background: func(command string) string { return bash(command, "") },
 		Offered:    func(testing.TB) []string { return copilot.Offered(k.last) },
 		Patience:   2 * time.Minute, // the scripted model talks for one

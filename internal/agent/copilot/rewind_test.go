@@ -27,7 +27,8 @@ func TestRealRewind(t *testing.T) {
 	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[1]}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[2]}); !errors.Is(err, eventlog.ErrNotFound) {
+	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[2]}); !errors.Is(err,
+		eventlog.ErrNotFound) {
 		t.Errorf("a prompt that was left behind can be gone back to: %v", err)
 	}
 	if _, err := s.BringBack(t.Context()); err != nil {
@@ -63,23 +64,30 @@ func TestRealRewind(t *testing.T) {
 			rewound = append(rewound, d)
 		}
 	}
-	if len(rewound) != 4 || rewound[0].ToMessageID != ids[1] || rewound[1].Undoes == 0 || rewound[3].ToMessageID != ids[0] {
+	if len(rewound) != 4 || rewound[0].ToMessageID != ids[1] || rewound[1].Undoes == 0 ||
+		rewound[3].ToMessageID != ids[0] {
 		t.Errorf("the log says %+v", rewound)
 	}
 }
 
-// TestRealRewindOfAQueuedPrompt goes back to before a prompt that waited while another turn ran: what is
-// left of the log is what the model is sent from then on.
+// TestRealRewindOfAQueuedPrompt goes back to before a prompt that waited while another turn ran:
+// what is left of the log is what the model is sent from then on.
 func TestRealRewindOfAQueuedPrompt(t *testing.T) {
 	h := newHouse(t, nil)
 	s := h.session()
 	first := send(t, s, "run until [ -e go ]; do sleep 0.01; done; echo alpha-output")
-	h.await(s, "the command", func(d event.Data) bool { _, runs := d.(event.ToolExecutionStart); return runs })
+	h.await(s, "the command", func(d event.Data) bool {
+		_, runs := d.(event.ToolExecutionStart)
+		return runs
+	})
 	second := send(t, s, "say beta-prompt")
 	if err := os.WriteFile(filepath.Join(h.dir, "go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h.await(s, "the end of both turns", func(d event.Data) bool { end, ended := d.(event.TurnEnd); return ended && end.MessageID == second })
+	h.await(s, "the end of both turns", func(d event.Data) bool {
+		end, ended := d.(event.TurnEnd)
+		return ended && end.MessageID == second
+	})
 	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: second}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +100,13 @@ func TestRealRewindOfAQueuedPrompt(t *testing.T) {
 	}
 	var said []string
 	for _, e := range left {
-		if m, ok := e.Event.Data.(event.AssistantMessage); ok && m.Content != "" && !eventlog.IsLeft(s.Summary().Open.Left, e.Seq) {
+		if m, ok := e.Event.Data.(event.AssistantMessage); ok && m.Content != "" &&
+			!eventlog.IsLeft(s.Summary().Open.Left, e.Seq) {
 			said = append(said, m.Content)
 		}
 	}
-	if len(said) != 2 || !strings.HasPrefix(said[0], "Done: Command completed") || said[1] != "You said: say gamma-prompt" {
+	if len(said) != 2 || !strings.HasPrefix(said[0], "Done: Command completed") ||
+		said[1] != "You said: say gamma-prompt" {
 		t.Errorf("what is left of the answers to %s and later: %q", first, said)
 	}
 }
@@ -154,7 +164,8 @@ func TestRealBranch(t *testing.T) {
 	h.ask(b, "say epsilon-prompt")
 	h.mustSend("alpha-prompt", true)
 	h.mustSend("gamma-prompt", false)
-	if _, err := h.manager.Branch(t.Context(), from.ID(), "nothing"); !errors.Is(err, eventlog.ErrNotFound) {
+	if _, err := h.manager.Branch(t.Context(), from.ID(), "nothing"); !errors.Is(err,
+		eventlog.ErrNotFound) {
 		t.Errorf("a branch before a prompt there is not: %v", err)
 	}
 }

@@ -29,16 +29,22 @@ func searchHits(ctx context.Context, workspace string, s agent.Search) ([]string
 func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 	const canary = "canary77c1d0e4a2"
 	var all []string
-	for _, name := range []string{"prod.env", "secrets.yml", ".env", "sub/.env", "sub/q/.ssh/config", "we[i]rd {x}!.env"} {
+	for _, name := range []string{"prod.env", "secrets.yml", ".env", "sub/.env", "sub/q/.ssh/config",
+		"we[i]rd {x}!.env"} {
 		all = append(all, name+": "+canary)
 	}
-	ws := plant(t, append(all, "a.txt: plain "+"text", "sub/b.go: plain", "sub/secrets.txt: "+canary)...)
+	ws := plant(t, append(all, "a.txt: plain "+"text", "sub/b.go: plain", "sub/secrets.txt: "+
+		canary)...)
 	model := copilottest.New(t)
 	cfg := real(t, model)
 	cfg.SearchHits = searchHits
 	b := sharing(t, cfg)
 	host := agenttest.NewHost(agenttest.DisplayTools())
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("search"), Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: fresh("search"),
+		Workspace: ws,
+		Tools:     agenttest.DisplayTools(),
+	}, host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +67,15 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 		}
 		return asked[before], said[len(said)-1]
 	}
-	for _, fields := range []map[string]any{{}, {"glob": "**/*"}, {"paths": "."}, {"paths": []string{ws}}, {"path": "sub"}, {"glob": "*.{go,txt}", "paths": "a.txt"}} {
+	for _, fields := range []map[string]any{{}, {"glob": "**/*"}, {"paths": "."},
+		{"paths": []string{ws}}, {"path": "sub"}, {"glob": "*.{go,txt}", "paths": "a.txt"}} {
 		p, said := search(fields)
 		if p.Search == nil || !strings.Contains(said, "plain") {
 			t.Errorf("%v: asked %+v, search %+v, said %q", fields, p, p.Search, said)
 		}
-		if strings.Contains(p.Action, "without") != strings.Contains(said, "Not searched, since they may hold keys or passwords: ") || fields["glob"] == nil && !strings.Contains(p.Action, "without") {
+		if strings.Contains(p.Action, "without") != strings.Contains(said,
+			"Not searched, since they may hold keys or "+
+				"passwords: ") || fields["glob"] == nil && !strings.Contains(p.Action, "without") {
 			t.Errorf("%v: %q, and the model hears %q", fields, p.Action, said)
 		}
 		if left, complete := searchHits(t.Context(), ws, *p.Search); len(left) > 0 || !complete {
@@ -82,9 +91,11 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 	for _, c := range []struct {
 		fields map[string]any
 		shows  string
-	}{{map[string]any{"glob": ".env"}, ".env sub/.env"}, {map[string]any{"glob": "prod*"}, "prod.env"}, {map[string]any{"paths": "prod.env"}, "prod.env"}} {
+	}{{map[string]any{"glob": ".env"}, ".env sub/.env"}, {map[string]any{"glob": "prod*"}, "prod.env"},
+		{map[string]any{"paths": "prod.env"}, "prod.env"}} {
 		p, _ := search(c.fields)
-		if left, _ := searchHits(t.Context(), ws, *p.Search); strings.Join(left, " ") != c.shows || strings.Contains(p.Action, "without") {
+		if left, _ := searchHits(t.Context(), ws, *p.Search); strings.Join(left, " ") != c.shows ||
+			strings.Contains(p.Action, "without") {
 			t.Errorf("%v: asked %+v, which shows %q", c.fields, p, left)
 		}
 	}
@@ -97,7 +108,8 @@ func TestRealSearchesAreNotAskedAbout(t *testing.T) {
 	ws := plant(t, "prod.env: "+canary, "secrets.yml: "+canary, ".env: "+canary, "a.txt: plain")
 	h := newHouseIn(t, ws, consent.ModeAsk, nil)
 	s := h.session()
-	for _, prompt := range []string{`call grep {"pattern":"canary|plain","output_mode":"content"}`, `call glob {"pattern":"**/*"}`} {
+	for _, prompt := range []string{`call grep {"pattern":"canary|plain","output_mode":"content"}`,
+		`call glob {"pattern":"**/*"}`} {
 		if r := h.ask(s, prompt); r.Error != "" || !strings.Contains(r.Content, "a.txt") {
 			t.Errorf("%s: %+v", prompt, r)
 		}
@@ -107,7 +119,8 @@ func TestRealSearchesAreNotAskedAbout(t *testing.T) {
 			t.Fatal("the canary reached the model")
 		}
 	}
-	id, err := s.Send(t.Context(), session.Message{Content: `call grep {"pattern":"canary","glob":".env"}`})
+	id, err := s.Send(t.Context(),
+		session.Message{Content: `call grep {"pattern":"canary","glob":".env"}`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +144,8 @@ func TestRealSearchesAreNotAskedAbout(t *testing.T) {
 	if !asked[2].Sensitive || !strings.Contains(asked[2].Why, ".env") {
 		t.Errorf("the last is asked as %+v", asked[2])
 	}
-	if err := s.Decide(t.Context(), asked[2].RequestID, consent.Decision{Decision: event.Deny}); err != nil {
+	if err := s.Decide(t.Context(), asked[2].RequestID,
+		consent.Decision{Decision: event.Deny}); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.WaitTurn(t.Context(), id); err != nil {
@@ -166,7 +180,11 @@ func TestRealHooksRewrite(t *testing.T) {
 	ws := plant(t, "a.txt: plain", "b.txt: plain", ".env: plain")
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	var ids []string
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("rewrite"), Workspace: ws, Tools: agenttest.DisplayTools()}, rewriting{host, func(c agent.HookCall) json.RawMessage {
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: fresh("rewrite"),
+		Workspace: ws,
+		Tools:     agenttest.DisplayTools(),
+	}, rewriting{host, func(c agent.HookCall) json.RawMessage {
 		ids = append(ids, c.RequestID)
 		switch c.Tool {
 		case "bash":
@@ -180,18 +198,21 @@ func TestRealHooksRewrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := &talker{t: t, host: host, conn: conn}
-	for _, prompt := range []string{`call bash {"command":"echo first","description":"x"}`, `call grep {"pattern":"other","glob":"*.txt"}`} {
+	for _, prompt := range []string{`call bash {"command":"echo first","description":"x"}`,
+		`call grep {"pattern":"other","glob":"*.txt"}`} {
 		if err := k.say(prompt); err != nil {
 			t.Error(err)
 		}
 	}
 	k.close()
 	asked := host.Asked()
-	if len(asked) != 2 || asked[0].Resource != "echo two" || asked[1].Search == nil || asked[1].Search.Pattern != "plain" || !strings.HasSuffix(asked[1].Action, ", without .env") {
+	if len(asked) != 2 || asked[0].Resource != "echo two" || asked[1].Search == nil ||
+		asked[1].Search.Pattern != "plain" || !strings.HasSuffix(asked[1].Action, ", without .env") {
 		t.Errorf("asked %+v", asked)
 	}
 	said := strings.Join(host.Said(), "\n")
-	if !strings.Contains(said, "two") || strings.Contains(said, "first") || !strings.Contains(said, "a.txt") || strings.Contains(said, filepath.Join(ws, ".env")) {
+	if !strings.Contains(said, "two") || strings.Contains(said, "first") ||
+		!strings.Contains(said, "a.txt") || strings.Contains(said, filepath.Join(ws, ".env")) {
 		t.Errorf("said %q", said)
 	}
 	if len(asked) != 2 || !slices.Equal(ids, []string{asked[0].ToolCallID, asked[1].ToolCallID}) {
@@ -201,7 +222,9 @@ func TestRealHooksRewrite(t *testing.T) {
 
 // Nothing is asked of hooks outside of a turn, so nothing runs there.
 func TestNoTurnNoTool(t *testing.T) {
-	c, dir := scripted(t, []byte("-- > go --\nlate session.idle {}\nafter hooks.invoke {\"sessionId\":\"$S\",\"hookType\":\"preToolUse\",\"input\":{\"toolName\":\"bash\",\"toolArgs\":{}}}\n"))
+	c, dir := scripted(t,
+		[]byte("-- > go --\nlate session.idle {}\nafter hooks.invoke "+
+			"{\"sessionId\":\"$S\",\"hookType\":\"preToolUse\",\"input\":{\"toolName\":\"bash\",\"toolArgs\":{}}}\n"))
 	k := open(t, backend(t, c), "s", false)
 	if err := k.say("go"); err != nil {
 		t.Error(err)
@@ -225,11 +248,19 @@ func TestSearchesThatAreNotUnderstood(t *testing.T) {
 		`{"pattern":"x","glob":null}`:       "glob ''",
 		`"pattern"`:                         "path ''",
 	} {
-		c, _ := scripted(t, []byte("-- > go --\nevent tool.execution_start {\"toolCallId\":\"call_0\",\"toolName\":\"grep\",\"arguments\":"+arguments+"}\n"+
-			"event permission.requested {\"requestId\":\"P\",\"permissionRequest\":{\"kind\":\"read\",\"toolCallId\":\"call_0\",\"path\":"+strconv.Quote(ws)+"}}\n"+
-			"await session.permissions.handlePendingPermissionRequest\nevent tool.execution_complete {\"toolCallId\":\"call_0\",\"success\":true}\n"))
+		c, _ := scripted(t,
+			[]byte("-- > go --\nevent tool.execution_start "+
+				"{\"toolCallId\":\"call_0\",\"toolName\":\"grep\",\"arguments\":"+arguments+"}\n"+
+				"event permission.requested "+
+				"{\"requestId\":\"P\",\"permissionRequest\":{\"kind\":\"read\",\"toolCallId\":\"call_0\",\"path\":"+strconv.Quote(ws)+"}}\n"+
+				"await session.permissions.handlePendingPermissionRequest\nevent tool.execution_complete "+
+				"{\"toolCallId\":\"call_0\",\"success\":true}\n"))
 		host := agenttest.NewHost(agenttest.DisplayTools())
-		conn, err := backend(t, c).Open(t.Context(), agent.Options{SessionID: "s", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+		conn, err := backend(t, c).Open(t.Context(), agent.Options{
+			SessionID: "s",
+			Workspace: ws,
+			Tools:     agenttest.DisplayTools(),
+		}, host)
 		if err != nil {
 			t.Fatal(err)
 		}

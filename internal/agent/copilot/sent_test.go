@@ -33,7 +33,9 @@ func (s *sent) take(e cli.Event) {
 func (s *sent) has(kind, text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.events, func(e cli.Event) bool { return e.Type == kind && strings.Contains(string(e.Data), text) })
+	return slices.ContainsFunc(s.events, func(e cli.Event) bool {
+		return e.Type == kind && strings.Contains(string(e.Data), text)
+	})
 }
 
 // What docs/events.md says of rare events and fields is what the CLI sends, and what becomes of it.
@@ -47,7 +49,12 @@ func TestRealRareEvents(t *testing.T) {
 	k.host.Tool = func(_ context.Context, c agent.ToolCall) agent.Result {
 		if c.Name == "display_image" {
 			return agent.Result{Type: agent.Success, TextForModel: "Here it is.", SessionLog: log,
-				Binary: []agent.BinaryResult{{Data: base64.StdEncoding.EncodeToString(dot(t)), MimeType: "image/png", Type: "image", Description: shown}}}
+				Binary: []agent.BinaryResult{{
+					Data:        base64.StdEncoding.EncodeToString(dot(t)),
+					MimeType:    "image/png",
+					Type:        "image",
+					Description: shown,
+				}}}
 		}
 		return agent.Result{Type: agent.Rejected, TextForModel: "Not now.", SessionLog: log}
 	}
@@ -58,9 +65,11 @@ func TestRealRareEvents(t *testing.T) {
 		return nil
 	})
 	helper := func(kind, prompt string) string {
-		return `call task {"description":"look","prompt":"` + prompt + `","agent_type":"` + kind + `","mode":"sync","name":"h"}`
+		return `call task {"description":"look","prompt":"` + prompt + `","agent_type":"` + kind +
+			`","mode":"sync","name":"h"}`
 	}
-	for _, p := range []string{`call bash {"command":"echo printed","description":"look"}`, "image dot.png",
+	for _, p := range []string{`call bash {"command":"echo printed","description":"look"}`,
+		"image dot.png",
 		helper("explore", "hello"), helper("general-purpose", "BREAK")} {
 		if err := k.say(p); err != nil {
 			t.Errorf("%s: %v", p, err)
@@ -105,7 +114,8 @@ func TestRealRareEvents(t *testing.T) {
 		got.WriteString(string(event.TypeOf(d)) + " " + string(b) + "\n")
 	}
 	for _, want := range []string{`"partialOutput":"printed\n"`,
-		`subagent.selected {"toolCallId":"p3-`, `"agentName":"Explore Agent"`, `subagent.failed {"toolCallId":"p4-`} {
+		`subagent.selected {"toolCallId":"p3-`, `"agentName":"Explore Agent"`,
+		`subagent.failed {"toolCallId":"p4-`} {
 		if !strings.Contains(got.String(), want) {
 			t.Errorf("the session has no %s in\n%s", want, got.String())
 		}

@@ -15,14 +15,19 @@ import (
 	"webchat/internal/session"
 )
 
-// THREATS 113: a tool of an MCP server that says of itself that it only reads is judged all the same,
-// as is each tool of the CLI's own that a rule names.
+// THREATS 113: a tool of an MCP server that says of itself that it only reads is judged all the
+// same, as is each tool of the CLI's own that a rule names.
 func TestRealThreat113ToolsThatSayTheyOnlyRead(t *testing.T) {
 	struck := filepath.Join(t.TempDir(), "struck")
 	h := newHouseIn(t, t.TempDir(), consent.ModeAsk, nil)
 	h.stop()
-	h.servers = map[string]agent.MCPServer{"pad": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
-	h.rules = []policy.Rule{{Tool: "pad-peek", Decision: event.Deny}, {Tool: "pad-echo", Decision: event.Allow}, {Tool: "list_agents", Decision: event.Deny}}
+	h.servers = map[string]agent.MCPServer{"pad": {
+		Type:    "stdio",
+		Command: standin.Program(t),
+		Env:     map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck},
+	}}
+	h.rules = []policy.Rule{{Tool: "pad-peek", Decision: event.Deny},
+		{Tool: "pad-echo", Decision: event.Allow}, {Tool: "list_agents", Decision: event.Deny}}
 	h.start()
 	s := h.session()
 	for _, c := range []struct {
@@ -46,11 +51,17 @@ func TestRealThreat113ToolsThatSayTheyOnlyRead(t *testing.T) {
 		}
 	}
 	for _, off := range []bool{true, false} { // the user switches it
-		if err := h.user.Switch(mcp.Switch{In: mcp.In{Session: s.ID()}, Server: "pad", Tool: "echo", Off: off}); err != nil {
+		if err := h.user.Switch(mcp.Switch{
+			In:     mcp.In{Session: s.ID()},
+			Server: "pad",
+			Tool:   "echo",
+			Off:    off,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		h.ask(s, "hello")
-		if all := h.model.Requests(); slices.Contains(all[len(all)-1].Offered(), "pad-echo") == off || !slices.Contains(all[len(all)-1].Offered(), "pad-peek") {
+		if all := h.model.Requests(); slices.Contains(all[len(all)-1].Offered(), "pad-echo") == off ||
+			!slices.Contains(all[len(all)-1].Offered(), "pad-peek") {
 			t.Errorf("off is %v, and a model is offered %q", off, all[len(all)-1].Offered())
 		}
 	}

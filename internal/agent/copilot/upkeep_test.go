@@ -89,7 +89,8 @@ func TestRealCompact(t *testing.T) {
 	}
 	requests := h.model.Requests()
 	if !slices.ContainsFunc(requests, func(r copilottest.Request) bool {
-		return strings.Contains(string(r.Body), "create a detailed summary") && strings.Contains(string(r.Body), "the canaries")
+		return strings.Contains(string(r.Body), "create a detailed summary") &&
+			strings.Contains(string(r.Body), "the canaries")
 	}) {
 		t.Error("what the summary must not lose was not said to the model")
 	}
@@ -133,7 +134,8 @@ func TestRealClear(t *testing.T) {
 	if err := s.Clear(t.Context()); err != nil { // nothing was said
 		t.Error(err)
 	}
-	if err := errors.Join(s.SetMode(t.Context(), "plan"), s.SetEffort(t.Context(), "high")); err != nil {
+	if err := errors.Join(s.SetMode(t.Context(), "plan"),
+		s.SetEffort(t.Context(), "high")); err != nil {
 		t.Fatal(err)
 	}
 	h.ask(s, "hello alphacanary")
@@ -145,7 +147,8 @@ func TestRealClear(t *testing.T) {
 	h.mustSend("alphacanary", false)
 	h.mustSend("[[PLAN]] say betacanary", true)
 	h.mustSend(`"reasoning_effort":"high"`, true)
-	if offered := h.model.Requests()[len(h.model.Requests())-1].Offered(); slices.Contains(offered, "view") || !slices.Contains(offered, "display_image") {
+	if offered := h.model.Requests()[len(h.model.Requests())-1].Offered(); slices.Contains(offered,
+		"view") || !slices.Contains(offered, "display_image") {
 		t.Errorf("then it is offered %q", offered)
 	}
 	said := 0
@@ -173,7 +176,8 @@ func TestRealClear(t *testing.T) {
 
 // What the agent works with is reported before the first prompt, in parts that add up.
 func TestRealInside(t *testing.T) {
-	dir := plant(t, "AGENTS.md: Always answer briefly, and name the file you are talking about.", ".github/copilot-instructions.md: Be kind.")
+	dir := plant(t, "AGENTS.md: Always answer briefly, and name the file you are talking about.",
+		".github/copilot-instructions.md: Be kind.")
 	h := newHouseIn(t, dir, consent.ModeAllow, nil)
 	s := h.session()
 	all, err := s.Inside(t.Context())
@@ -186,14 +190,20 @@ func TestRealInside(t *testing.T) {
 		parts[p.Name] = p.Tokens
 		sum += p.Tokens
 	}
-	if sum != all.Context.Used || all.Context.Limit != 128000 || all.Context.Model != "fake-1" || parts["System prompt"] < 1000 ||
+	if sum != all.Context.Used || all.Context.Limit != 128000 || all.Context.Model != "fake-1" ||
+		parts["System prompt"] < 1000 ||
 		parts["Instruction files"] < 10 || parts["Tools"] < 1000 {
 		t.Errorf("the context is %+v", all.Context)
 	}
-	if len(all.Instructions) != 2 || all.Instructions[0].Tokens == 0 || !slices.ContainsFunc(all.Instructions, func(i agent.Instruction) bool { return i.Path == "AGENTS.md" }) {
+	if len(all.Instructions) != 2 || all.Instructions[0].Tokens == 0 ||
+		!slices.ContainsFunc(all.Instructions, func(i agent.Instruction) bool {
+			return i.Path == "AGENTS.md"
+		}) {
 		t.Errorf("the instruction files are %+v", all.Instructions)
 	}
-	if !slices.ContainsFunc(all.Helpers, func(h agent.Helper) bool { return h.Name == "explore" && strings.Contains(h.About, "Read-only") }) {
+	if !slices.ContainsFunc(all.Helpers, func(h agent.Helper) bool {
+		return h.Name == "explore" && strings.Contains(h.About, "Read-only")
+	}) {
 		t.Errorf("the helpers are %+v", all.Helpers)
 	}
 	if all.Skills == nil || len(all.Skills) > 0 {
@@ -201,7 +211,8 @@ func TestRealInside(t *testing.T) {
 	}
 	h.ask(s, "hello "+strings.Repeat("word ", 2000))
 	all, err = s.Inside(t.Context())
-	if last := all.Context.Parts[len(all.Context.Parts)-1]; err != nil || last.Name != "Conversation and attachments" || last.Tokens < 2000 {
+	if last := all.Context.Parts[len(all.Context.Parts)-1]; err != nil ||
+		last.Name != "Conversation and attachments" || last.Tokens < 2000 {
 		t.Errorf("after a long prompt the context is %+v, %v", all.Context, err)
 	}
 }

@@ -9,7 +9,9 @@ import (
 
 // TestVersionAsked: a binary outside a package is asked for its version, once.
 func TestVersionAsked(t *testing.T) {
-	cfg, dir := scripted(t, []byte("-- --version --\nGitHub Copilot CLI 1.2.3.\nRun 'copilot update' to check for updates.\n"))
+	cfg, dir := scripted(t,
+		[]byte("-- --version --\nGitHub Copilot CLI 1.2.3.\nRun 'copilot update' to check for "+
+			"updates.\n"))
 	if err := os.Remove(filepath.Join(dir, "package.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,8 @@ func TestSilentIsAskedOnce(t *testing.T) {
 	}
 	b := backend(t, cfg)
 	for range 2 {
-		if info := b.Info(t.Context()); info.Available || !strings.Contains(info.Reason, "does not print its version") {
+		if info := b.Info(t.Context()); info.Available ||
+			!strings.Contains(info.Reason, "does not print its version") {
 			t.Errorf("%+v", info)
 		}
 		write(t, filepath.Join(dir, "script"), []byte("-- --version --\n1.2.3\n"))

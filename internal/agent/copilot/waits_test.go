@@ -104,7 +104,8 @@ func TestAStopReachesATurnThatIsHeld(t *testing.T) {
 		strings.Repeat("x", 100<<10))
 	c, _ := scripted(t, []byte("-- > flood --\nevent assistant.turn_start {}\n"+
 		strings.Repeat(piece, 120)+"hang\n"+
-		"-- > hello --\nevent assistant.turn_start {}\nevent assistant.message {\"messageId\":\"$M-b\",\"content\":\"Hello.\"}\nevent assistant.turn_end {}\n"))
+		"-- > hello --\nevent assistant.turn_start {}\nevent assistant.message "+
+		"{\"messageId\":\"$M-b\",\"content\":\"Hello.\"}\nevent assistant.turn_end {}\n"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	host := agenttest.NewHost(agenttest.DisplayTools())

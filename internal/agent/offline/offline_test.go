@@ -112,7 +112,8 @@ func folder(t testing.TB, files ...string) string {
 // talkTo sends one prompt and returns the calls, one a line, and all words.
 func talkTo(t testing.TB, h *agenttest.Host, dir, prompt string) (calls []string, said string) {
 	t.Helper()
-	c := open(t, only(t, "go", "ls", "echo", "git", "make", "npm"), h, dir, agenttest.DisplayTools()...)
+	c := open(t, only(t, "go", "ls", "echo", "git", "make", "npm"), h, dir,
+		agenttest.DisplayTools()...)
 	h.Begin()
 	err := c.Prompt(t.Context(), agent.Prompt{MessageID: "p1", Content: prompt})
 	h.End(err)
@@ -151,7 +152,8 @@ func TestStream(t *testing.T) {
 		}
 	})
 	_, said := talkTo(t, host(), "", "stream 99999999999999999999 words")
-	if n := len(strings.Fields(said)); n < maxWords || !strings.Contains(said, "200000 words at once are the most") {
+	if n := len(strings.Fields(said)); n < maxWords ||
+		!strings.Contains(said, "200000 words at once are the most") {
 		t.Errorf("%d words", n)
 	}
 }
@@ -232,18 +234,21 @@ func TestWithoutTools(t *testing.T) {
 	if err != nil || len(h.Calls()) > 0 || len(h.Broken()) > 0 {
 		t.Errorf("%v, calls %v, broken %v", err, h.Calls(), h.Broken())
 	}
-	if said := strings.Join(h.Said(), ""); !strings.Contains(said, "offers no tool `run_and_display`") {
+	if said := strings.Join(h.Said(), ""); !strings.Contains(said,
+		"offers no tool `run_and_display`") {
 		t.Errorf("it says %s", said)
 	}
 }
 
 func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 	dir := folder(t, "file")
-	_, err := New(Config{}).Open(t.Context(), agent.Options{Workspace: filepath.Join(dir, "file")}, host())
+	_, err := New(Config{}).Open(t.Context(), agent.Options{Workspace: filepath.Join(dir, "file")},
+		host())
 	if err == nil {
 		t.Errorf("a file: %v", err)
 	}
-	_, err = New(Config{}).Open(t.Context(), agent.Options{Workspace: filepath.Join(dir, "none")}, host())
+	_, err = New(Config{}).Open(t.Context(), agent.Options{Workspace: filepath.Join(dir, "none")},
+		host())
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}

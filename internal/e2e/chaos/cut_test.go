@@ -118,14 +118,16 @@ func (s *server) load(id string) (*pagetest.DOM, string) {
 
 // prompts are turns of many kinds; none waits for an answer.
 var prompts = []string{
-	"stream 120 words", "stream 25 words slowly", "show me go.mod", "hello", "show me docs/harbour.md then stream 60 words", "show me nothing.txt",
+	"stream 120 words", "stream 25 words slowly", "show me go.mod", "hello",
+	"show me docs/harbour.md then stream 60 words", "show me nothing.txt",
 	"run sleep 0.1 && echo done; seq 300",
 }
 
 // act runs one turn to its end.
 func (s *server) act(id string, rnd *rand.Rand) {
 	if rnd.IntN(5) == 0 {
-		s.do("POST", "/api/sessions/"+id+"/display", `{"tool":"run_and_display","arguments":{"command":"seq 50"}}`)
+		s.do("POST", "/api/sessions/"+id+"/display",
+			`{"tool":"run_and_display","arguments":{"command":"seq 50"}}`)
 		return
 	}
 	b, err := json.Marshal(map[string]string{"content": prompts[rnd.IntN(len(prompts))]})
@@ -148,8 +150,10 @@ func cutRounds(t *testing.T, cuts int) {
 	steady, shaken := &screen{t, first}, &screen{t, second}
 	api, stream := "/api/sessions/"+id+"/events", "/sessions/"+id+"/stream?after="+seq
 	readers := []*reader{
-		{s: s, base: s.url, path: api, take: plain.Take}, {s: s, base: line.url(), path: api, take: cut.Take},
-		{s: s, base: s.url, path: stream, take: steady.take, place: seq}, {s: s, base: line.url(), path: stream, take: shaken.take, place: seq},
+		{s: s, base: s.url, path: api, take: plain.Take},
+		{s: s, base: line.url(), path: api, take: cut.Take},
+		{s: s, base: s.url, path: stream, take: steady.take, place: seq},
+		{s: s, base: line.url(), path: stream, take: shaken.take, place: seq},
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -164,12 +168,14 @@ func cutRounds(t *testing.T, cuts int) {
 	s.settle(id, readers, plain, cut, steady, shaken)
 	stop()
 	all.Wait()
-	t.Logf("%d cuts in %d turns, %d and %d connections", line.count(), turns, readers[1].tries, readers[3].tries)
+	t.Logf("%d cuts in %d turns, %d and %d connections", line.count(), turns, readers[1].tries,
+		readers[3].tries)
 }
 
 // settle waits until every reader is at the end of the log, and compares what they
 // have with it and with the page as it is now.
-func (s *server) settle(id string, readers []*reader, plain, cut *witness.Story, steady, shaken *screen) {
+func (s *server) settle(id string, readers []*reader, plain, cut *witness.Story, steady,
+	shaken *screen) {
 	t := s.t
 	t.Helper()
 	log := s.logOf(id)
@@ -204,7 +210,8 @@ func firstDifference(got, want string) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			from := max(0, i-3)
-			return fmt.Sprintf("got\n%s\nwant\n%s", strings.Join(a[from:min(len(a), i+5)], "\n"), strings.Join(b[from:min(len(b), i+5)], "\n"))
+			return fmt.Sprintf("got\n%s\nwant\n%s", strings.Join(a[from:min(len(a), i+5)], "\n"),
+				strings.Join(b[from:min(len(b), i+5)], "\n"))
 		}
 	}
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
@@ -233,14 +240,17 @@ func TestRestarts(t *testing.T) {
 	second, _ := s.load(id)
 	one, two := &screen{t, first}, &screen{t, second}
 	api, stream := "/api/sessions/"+id+"/events", "/sessions/"+id+"/stream?after="+seq
-	readers := []*reader{{s: s, base: s.url, path: api, take: plain.Take}, {s: s, base: s.url, path: api, take: other.Take},
-		{s: s, base: s.url, path: stream, take: one.take, place: seq}, {s: s, base: s.url, path: stream, take: two.take, place: seq}}
+	readers := []*reader{{s: s, base: s.url, path: api, take: plain.Take},
+		{s: s, base: s.url, path: api, take: other.Take},
+		{s: s, base: s.url, path: stream, take: one.take, place: seq},
+		{s: s, base: s.url, path: stream, take: two.take, place: seq}}
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for _, r := range readers {
 		all.Go(func() { r.run(ctx) })
 	}
-	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM} {
+	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGKILL,
+		syscall.SIGTERM} {
 		s.act(id, rnd)
 		s.do("POST", "/api/sessions/"+id+"/messages", `{"content":"stream 200 words slowly"}`)
 		wait := time.NewTimer(time.Duration(rnd.Int64N(int64(time.Second))))

@@ -19,7 +19,8 @@ func TestDamagedEvents(t *testing.T) {
 	s.up()
 	id := s.session()
 	for i := range 3 {
-		s.do("POST", "/api/sessions/"+id+"/messages?wait=true", fmt.Sprintf(`{"content":"prompt number %d"}`, i))
+		s.do("POST", "/api/sessions/"+id+"/messages?wait=true",
+			fmt.Sprintf(`{"content":"prompt number %d"}`, i))
 	}
 	s.end(syscall.SIGTERM)
 	before := s.damage(id)
@@ -31,16 +32,21 @@ func TestDamagedEvents(t *testing.T) {
 	}
 	log := s.logOf(id)
 	for i, was := range before {
-		if bad := i == 5 || i == 6; (log[i].Type == "session.damaged") != bad || !bad && log[i].Raw != was {
+		if bad := i == 5 || i == 6; (log[i].Type == "session.damaged") != bad || !bad &&
+			log[i].Raw != was {
 			t.Errorf("event %d is %s, was %s", i+1, log[i].Raw, was)
 		}
 	}
-	for name, got := range map[string]string{"the page": s.get("/sessions/" + id), "HTML": s.get(path + "/export?format=html"),
-		"Markdown": s.get(path + "/export?format=md"), "JSON lines": s.get(path + "/export?format=jsonl")} {
-		if !strings.Contains(got, "prompt number 0") || !strings.Contains(got, "prompt number 2") || !strings.Contains(got, copied) {
+	for name, got := range map[string]string{"the page": s.get("/sessions/" + id),
+		"HTML":       s.get(path + "/export?format=html"),
+		"Markdown":   s.get(path + "/export?format=md"),
+		"JSON lines": s.get(path + "/export?format=jsonl")} {
+		if !strings.Contains(got, "prompt number 0") || !strings.Contains(got, "prompt number 2") ||
+			!strings.Contains(got, copied) {
 			t.Errorf("%s lacks prompts or does not say where the copy is", name)
 		}
-		if html := name == "the page" || name == "HTML"; html && !strings.Contains(got, "2 damaged events could not be read here") {
+		if html := name == "the page" || name == "HTML"; html &&
+			!strings.Contains(got, "2 damaged events could not be read here") {
 			t.Errorf("%s does not say how many are missing", name)
 		}
 	}
@@ -58,7 +64,9 @@ func (s *server) damage(id string) (log []string) {
 		s.t.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := db.Query(`SELECT e.json FROM sessions s JOIN events e ON e.at >> 32 = s.key WHERE s.id = ? ORDER BY e.at`, id)
+	rows, err := db.Query(
+		`SELECT e.json FROM sessions s JOIN events e ON e.at >> 32 = s.key WHERE s.id = ? ORDER BY e.at`,
+		id)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -72,7 +80,8 @@ func (s *server) damage(id string) (log []string) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(log) < 10 {
 		s.t.Fatalf("%d events, %v", len(log), err)
 	}
-	if _, err := db.Exec(`DROP TRIGGER events_stay; UPDATE events SET json = substr(json, 2) WHERE at & 0xffffffff IN (6, 7) AND at >> 32 = (SELECT key FROM sessions WHERE id = ?)`, id); err != nil {
+	if _, err := db.Exec(
+		`DROP TRIGGER events_stay; UPDATE events SET json = substr(json, 2) WHERE at & 0xffffffff IN (6, 7) AND at >> 32 = (SELECT key FROM sessions WHERE id = ?)`, id); err != nil {
 		s.t.Fatal(err)
 	}
 	return log

@@ -35,15 +35,16 @@ func fill(t *testing.T, dir string) (empty func()) {
 	}
 }
 
-// sendUntilRefused sends longer and longer prompts until one is refused, and returns those that were
-// accepted.
+// sendUntilRefused sends longer and longer prompts until one is refused, and returns those that
+// were accepted.
 func (s *server) sendUntilRefused(id string) (accepted []string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	for size := 100; ; size *= 2 {
 		content := "prompt " + strings.Repeat("x", size)
-		res, err := s.ask(ctx, s.url, "POST", "/api/sessions/"+id+"/messages", `{"content":"`+content+`"}`)
+		res, err := s.ask(ctx, s.url, "POST", "/api/sessions/"+id+"/messages", `{"content":"`+content+
+			`"}`)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -52,12 +53,14 @@ func (s *server) sendUntilRefused(id string) (accepted []string) {
 		switch {
 		case err != nil:
 			s.t.Fatal(err)
-		case res.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(body), `"log_unavailable"`):
+		case res.StatusCode == http.StatusServiceUnavailable &&
+			strings.Contains(string(body), `"log_unavailable"`):
 			return accepted
 		case res.StatusCode != http.StatusAccepted:
 			s.t.Fatalf("a prompt on a full disk: %d %s", res.StatusCode, body)
 		}
-		accepted = append(accepted, strings.TrimSuffix(strings.TrimPrefix(string(body), `{"messageId":"`), "\"}\n"))
+		accepted = append(accepted, strings.TrimSuffix(strings.TrimPrefix(string(body), `{"messageId":"`),
+			"\"}\n"))
 	}
 }
 
@@ -135,11 +138,14 @@ func TestReadOnlyDiskAfterKill(t *testing.T) {
 		t.Errorf("a disk that can only be read took %d prompts", len(got))
 	}
 	for _, page := range []string{"/sessions", "/sessions/" + id} {
-		if got := s.get(page); !strings.Contains(got, "The log cannot be written: the disk can only be read") {
+		if got := s.get(page); !strings.Contains(got,
+			"The log cannot be written: the disk can only be read") {
 			t.Errorf("%s says nothing of the disk", page)
 		}
 	}
-	if got := s.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"go.mod"}}`); !strings.Contains(got, `"notKept":true`) {
+	if got := s.do("POST", path+"/display",
+		`{"tool":"render_file_contents","arguments":{"path":"go.mod"}}`); !strings.Contains(got,
+		`"notKept":true`) {
 		t.Errorf("a look: %s", got)
 	}
 	out, err := exec.Command(binary, "url", "--data-dir", s.data).CombinedOutput()
@@ -154,8 +160,8 @@ func TestReadOnlyDiskAfterKill(t *testing.T) {
 	s.sound()
 }
 
-// TestFullDisk: a disk runs full, the program is started again on it, there is room
-// again, and then it can only be read for a while. Nothing that was accepted is lost, and nothing else is there.
+// TestFullDisk: a disk runs full, the program is started again on it, there is room again, and then
+// it can only be read for a while. Nothing that was accepted is lost, and nothing else is there.
 func TestFullDisk(t *testing.T) {
 	s := newServer(t)
 	remount := s.onSmallDisk()
@@ -172,7 +178,9 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("%s says nothing of the disk", page)
 			}
 		}
-		if got := s.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"go.mod"}}`); !strings.Contains(got, `"notKept":true`) {
+		if got := s.do("POST", path+"/display",
+			`{"tool":"render_file_contents","arguments":{"path":"go.mod"}}`); !strings.Contains(got,
+			`"notKept":true`) {
 			t.Errorf("a look: %s", got)
 		}
 		s.do("POST", path+"/abort", "") // it is accepted

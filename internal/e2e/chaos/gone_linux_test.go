@@ -34,7 +34,8 @@ func (s *server) send(id, content string) bool {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if res.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(body), `"log_unavailable"`) {
+	if res.StatusCode == http.StatusServiceUnavailable &&
+		strings.Contains(string(body), `"log_unavailable"`) {
 		return false
 	}
 	if res.StatusCode != http.StatusAccepted {
@@ -149,7 +150,8 @@ func TestGone(t *testing.T) {
 				}
 				s.untilSaved(func() { c.back(t, s.data) })
 			}
-			if s.do("POST", "/api/sessions/"+id+"/messages?wait=true", `{"content":"last"}`); strings.Contains(s.get("/sessions/"+id), unlisted) {
+			if s.do("POST", "/api/sessions/"+id+"/messages?wait=true",
+				`{"content":"last"}`); strings.Contains(s.get("/sessions/"+id), unlisted) {
 				t.Error("the page still says that nothing can be saved")
 			}
 			accepted = append(accepted, "last")
@@ -183,7 +185,8 @@ func TestBackupOverLiveFile(t *testing.T) {
 			s.up()
 			s.do("POST", "/api/sessions/"+id+"/messages?wait=true", `{"content":"in the journal"}`)
 			s.untilTrouble(func() {
-				if out, err := exec.Command(args[0], append(args[1:], backup, file)...).CombinedOutput(); err != nil {
+				if out, err := exec.Command(args[0], append(args[1:], backup,
+					file)...).CombinedOutput(); err != nil {
 					t.Fatalf("%v %s", err, out)
 				}
 			})
@@ -230,7 +233,8 @@ func TestOtherServer(t *testing.T) {
 	}
 	watch := time.AfterFunc(patience, func() { _ = s.cmd.Process.Kill() })
 	defer watch.Stop()
-	if err := s.cmd.Wait(); err == nil || !strings.Contains(s.log.String(), "another webchat has the data folder") {
+	if err := s.cmd.Wait(); err == nil || !strings.Contains(s.log.String(),
+		"another webchat has the data folder") {
 		t.Errorf("the first server ended with %v and said\n%s", err, s.log)
 	}
 	for _, name := range []string{"server.json", "control", "lock", "webchat.db"} {

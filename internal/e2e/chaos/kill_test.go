@@ -64,7 +64,8 @@ func (x *text) old() (bytes int) {
 
 // watch reads the session's stream until it ends; joined is closed when it has begun.
 func (s *server) watch(id string, w *observer, joined chan<- struct{}) {
-	res, err := s.ask(s.t.Context(), s.url, "GET", "/api/sessions/"+id+"/events", "", "Accept: text/event-stream")
+	res, err := s.ask(s.t.Context(), s.url, "GET", "/api/sessions/"+id+"/events", "",
+		"Accept: text/event-stream")
 	close(joined)
 	if err != nil {
 		return // the server has gone already
@@ -114,7 +115,8 @@ var deeds = []struct{ path, body string }{
 // opening are the events that something begins with which a kill leaves open, and
 // leading the deeds that lead to it.
 var (
-	opening = map[string]string{"turn.start": "turn", "tool.execution_start": "tool", "permission.requested": "question"}
+	opening = map[string]string{"turn.start": "turn", "tool.execution_start": "tool",
+		"permission.requested": "question"}
 	leading = map[string]int{"turn": 1, "message": 0, "tool": 4, "question": 3}
 )
 
@@ -127,7 +129,11 @@ func (s *server) round(rnd *rand.Rand, what string) map[string]*observer {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	for range 3 {
-		id, w, joined := s.session(), &observer{logged: map[int]string{}, texts: map[string]text{}, began: map[string]bool{}}, make(chan struct{})
+		id, w, joined := s.session(), &observer{
+			logged: map[int]string{},
+			texts:  map[string]text{},
+			began:  map[string]bool{},
+		}, make(chan struct{})
 		all[id] = w
 		work.Go(func() { s.watch(id, w, joined) })
 		<-joined
@@ -137,7 +143,8 @@ func (s *server) round(rnd *rand.Rand, what string) map[string]*observer {
 				deed = deeds[n]
 			}
 			work.Go(func() {
-				if res, err := s.ask(ctx, s.url, "POST", "/api/sessions/"+id+"/"+deed.path, deed.body); err == nil {
+				if res, err := s.ask(ctx, s.url, "POST", "/api/sessions/"+id+"/"+deed.path,
+					deed.body); err == nil {
 					_ = res.Body.Close() // what it said is in the log, if it was said
 				}
 			})
@@ -212,8 +219,10 @@ func (s *server) judge(id string, w *observer) {
 				got, found = e.Data.Content, true
 			}
 		}
-		if old > 0 && !found || len(got) < old || !strings.HasPrefix(got, x.all) && !strings.HasPrefix(x.all, got) {
-			t.Errorf("session %s: of message %s %d bytes were seen long before, the log has %d\nseen: %.200q\nlog:  %.200q", id, message, old, len(got), x.all, got)
+		if old > 0 && !found || len(got) < old || !strings.HasPrefix(got, x.all) &&
+			!strings.HasPrefix(x.all, got) {
+			t.Errorf("session %s: of message %s %d bytes were seen long before, the log has %d\nseen: "+
+				"%.200q\nlog:  %.200q", id, message, old, len(got), x.all, got)
 		}
 	}
 }
@@ -282,7 +291,8 @@ func killRounds(t *testing.T, rounds int) {
 			return
 		}
 	}
-	t.Logf("soak: %d kills, 0 lost; the slowest start took %v; closed at a start: %v", rounds, slowest.Round(time.Millisecond), s.closedLate)
+	t.Logf("soak: %d kills, 0 lost; the slowest start took %v; closed at a start: %v", rounds,
+		slowest.Round(time.Millisecond), s.closedLate)
 	for _, what := range kinds {
 		if s.closedLate[what] == 0 {
 			t.Errorf("no %s was open at any of the kills, so nothing was tried", what)

@@ -31,7 +31,8 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "webchat.exe")
-	if out, err := exec.Command("go", "build", "-o", binary, "webchat/cmd/webchat").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary,
+		"webchat/cmd/webchat").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
 	}
@@ -58,8 +59,16 @@ type server struct {
 }
 
 func newServer(t *testing.T, flags ...string) *server {
-	s := &server{t: t, workspace: t.TempDir(), data: filepath.Join(t.TempDir(), "data"), flags: flags, listen: "localhost:" + ports.Free(), closedLate: map[string]int{}}
-	for name, text := range map[string]string{"go.mod": "module demo\n", "docs/harbour.md": strings.Repeat("# Harbour\n\nA line.\n", 50)} {
+	s := &server{
+		t:          t,
+		workspace:  t.TempDir(),
+		data:       filepath.Join(t.TempDir(), "data"),
+		flags:      flags,
+		listen:     "localhost:" + ports.Free(),
+		closedLate: map[string]int{},
+	}
+	for name, text := range map[string]string{"go.mod": "module demo\n",
+		"docs/harbour.md": strings.Repeat("# Harbour\n\nA line.\n", 50)} {
 		path := filepath.Join(s.workspace, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -82,7 +91,8 @@ func (s *server) up() time.Duration {
 	s.t.Helper()
 	began := time.Now()
 	s.log = &witness.Logs{}
-	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--sandbox", "off", "--listen", s.listen,
+	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline",
+		"--sandbox", "off", "--listen", s.listen,
 		"--data-dir", s.data, "--workspace", s.workspace}, s.flags...)...)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
@@ -125,7 +135,8 @@ var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // ask makes a request; the answer's body is closed by the caller. An error means
 // that the server has gone.
-func (s *server) ask(ctx context.Context, base, method, path, body string, header ...string) (*http.Response, error) {
+func (s *server) ask(ctx context.Context, base, method, path, body string,
+	header ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -168,7 +179,8 @@ func (s *server) get(path string) string { s.t.Helper(); return s.do("GET", path
 func (s *server) session() string {
 	s.t.Helper()
 	var one struct{ ID string }
-	if err := json.Unmarshal([]byte(s.do("POST", "/api/sessions", "{}")), &one); err != nil || one.ID == "" {
+	if err := json.Unmarshal([]byte(s.do("POST", "/api/sessions", "{}")), &one); err != nil ||
+		one.ID == "" {
 		s.t.Fatal(err)
 	}
 	return one.ID

@@ -53,14 +53,16 @@ func (k *talk) write(ctx context.Context, c *cluster, rnd *rand.Rand) {
 			if wait = ""; tries == 0 && rnd.IntN(2) == 0 {
 				wait = "?wait=true" // the answer comes when the turn has ended
 			}
-			status, text, err := c.do(within, c.anywhere(rnd), "POST", "/api/sessions/"+k.id+"/messages"+wait, string(b))
+			status, text, err := c.do(within, c.anywhere(rnd), "POST", "/api/sessions/"+k.id+"/messages"+
+				wait, string(b))
 			if err == nil && (status == http.StatusAccepted || status == http.StatusOK) {
 				k.mu.Lock()
 				k.acked[n], k.again = true, k.again+tries
 				k.mu.Unlock()
 				break
 			}
-			if err == nil && !passing(status) && status != http.StatusConflict && status != http.StatusTooManyRequests {
+			if err == nil && !passing(status) && status != http.StatusConflict &&
+				status != http.StatusTooManyRequests {
 				c.t.Errorf("a prompt: %d %s", status, text)
 				return
 			}
@@ -172,7 +174,9 @@ func (r *reader) fail(err error) {
 func (r *reader) saw(text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.story.Logged, func(e string) bool { return strings.Contains(e, text) })
+	return slices.ContainsFunc(r.story.Logged, func(e string) bool {
+		return strings.Contains(e, text)
+	})
 }
 
 func (r *reader) has() int {

@@ -229,7 +229,8 @@ func (s *storm) round(t *testing.T, round, sessions int,
 	lines := acts(t, string(b))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.Logf("soak: %d events, %d prompts acknowledged, %d of their requests made again, %d streams, %d commands; so far %v; lives that ended: %v",
+	t.Logf("soak: %d events, %d prompts acknowledged, %d of their requests made again, %d streams, "+
+		"%d commands; so far %v; lives that ended: %v",
 		events, acked, repeated, streams, lines, s.counts, c.ends)
 	return interrupted, away
 }

@@ -19,7 +19,8 @@ func TestCorpus(t *testing.T) {
 		}
 		seen[string(c.Kind)+c.Name] = true
 		plain := bytes.ReplaceAll(c.Body, []byte{0}, nil)
-		if !bytes.Contains(plain, []byte("127.0.0.1:9/")) && !bytes.Contains(plain, []byte(Mark)) && !slices.Contains([]string{"bomb.png", "actions", "clobber"}, c.Name) {
+		if !bytes.Contains(plain, []byte("127.0.0.1:9/")) && !bytes.Contains(plain, []byte(Mark)) &&
+			!slices.Contains([]string{"bomb.png", "actions", "clobber"}, c.Name) {
 			t.Errorf("%s %s calls nobody and marks nothing: %q", c.Kind, c.Name, c.Body)
 		}
 		for _, left := range []string{"HOME", "BARE", "B64", "JS"} {
@@ -31,7 +32,8 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("a case without name or row: %+v", c)
 		}
 	}
-	if len(all) < 100 || count[File] < 25 || count[Picture] < 15 || count[Terminal] < 12 || count[Answer] < 40 {
+	if len(all) < 100 || count[File] < 25 || count[Picture] < 15 || count[Terminal] < 12 ||
+		count[Answer] < 40 {
 		t.Errorf("the corpus has shrunk: %v", count)
 	}
 	if len(Of(Answer, sink)) != count[Answer] {

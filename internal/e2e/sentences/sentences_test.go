@@ -36,7 +36,9 @@ func TestSentences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(string(kept), "\n"), strings.Split(b.String(), "\n")); diff != "" {
-		t.Errorf("the sentences changed; read them, then: go test ./internal/e2e/sentences -update\n%s", diff)
+	if diff := cmp.Diff(strings.Split(string(kept), "\n"),
+		strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("the sentences changed; read them, then: go test ./internal/e2e/sentences -update\n%s",
+			diff)
 	}
 }

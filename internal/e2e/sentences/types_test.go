@@ -16,8 +16,8 @@ import (
 // qualified is a name of Go's with its package's, in a text of several words.
 var qualified = regexp.MustCompile(`(?:^|[^\w./*])([a-z][a-z0-9]*)\.[A-Z]\w*(?: |$)`)
 
-// TestTextsNameNoTypes shows that no text of the program, however short, holds a name of Go's: who reads it knows no
-// package. A rename in the code must not reach what is said.
+// TestTextsNameNoTypes shows that no text of the program, however short, holds a name of Go's: who
+// reads it knows no package. A rename in the code must not reach what is said.
 func TestTextsNameNoTypes(t *testing.T) {
 	root := os.DirFS("../../..")
 	packages, texts := map[string]bool{}, map[string][]string{}

@@ -27,8 +27,13 @@ func TestAwait(t *testing.T) {
 			t.Fatal(err)
 		}
 		var log []event.Entry
-		for i, d := range []event.Data{event.SessionStart{}, event.SessionTitleChanged{Title: "a"}, event.SessionTitleChanged{Title: "b"}} {
-			log = append(log, event.Entry{Seq: int64(i + 1), Pos: int64(i + 1), Event: event.New(d, "", time.Now())})
+		for i, d := range []event.Data{event.SessionStart{}, event.SessionTitleChanged{Title: "a"},
+			event.SessionTitleChanged{Title: "b"}} {
+			log = append(log, event.Entry{
+				Seq:   int64(i + 1),
+				Pos:   int64(i + 1),
+				Event: event.New(d, "", time.Now()),
+			})
 		}
 		p := pages.Projector("s1")
 		p.Load(log[0])

@@ -25,7 +25,13 @@ func reference(b *testing.B, slice string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := &window{first: 1, from: 1, to: strings.Count(slice, "\n"), lines: bytes.Split([]byte(strings.TrimSuffix(slice, "\n")), []byte("\n")), size: len(slice)}
+	w := &window{
+		first: 1,
+		from:  1,
+		to:    strings.Count(slice, "\n"),
+		lines: bytes.Split([]byte(strings.TrimSuffix(slice, "\n")), []byte("\n")),
+		size:  len(slice),
+	}
 	out := newRowWriter(1, w)
 	line := 1
 	for token := it(); token != chroma.EOF; token = it() {
@@ -40,7 +46,8 @@ func sliceLines(t Source, from, to int) string {
 	return string(b)
 }
 
-// against measures ours and a reference in turns, five times each at least, and reports the medians and their ratio.
+// against measures ours and a reference in turns, five times each at least, and reports the medians
+// and their ratio.
 func against(b *testing.B, ours, reference func()) {
 	b.Helper()
 	var mine, theirs []time.Duration
@@ -64,8 +71,8 @@ func against(b *testing.B, ours, reference func()) {
 }
 
 // BenchmarkCodeWindow is 500 highlighted lines of a file of 100,000 beside highlighting those 500
-// lines alone. The ratio is to be at most 1.2, for the first window of a document just opened, for a
-// later one that begins at a guess, and for one below a known state, which is exact.
+// lines alone. The ratio is to be at most 1.2, for the first window of a document just opened, for
+// a later one that begins at a guess, and for one below a known state, which is exact.
 func BenchmarkCodeWindow(b *testing.B) {
 	_, src := benchSource(b, 100_000)
 	rows := func(doc *Document, from int, exact bool) {
@@ -86,10 +93,13 @@ func BenchmarkCodeWindow(b *testing.B) {
 	})
 	doc := New("Go", src, 1)
 	doc.save(later-100, rootState)
-	b.Run("later, known", func(b *testing.B) { against(b, func() { rows(doc, later, true) }, alone(later)) })
+	b.Run("later, known", func(b *testing.B) {
+		against(b, func() { rows(doc, later, true) }, alone(later))
+	})
 }
 
-// BenchmarkCodePathological is the time a request takes on texts made to be slow, in limits of 100 ms, whatever chroma alone would take.
+// BenchmarkCodePathological is the time a request takes on texts made to be slow, in limits of 100
+// ms, whatever chroma alone would take.
 func BenchmarkCodePathological(b *testing.B) {
 	for name, p := range pathological() {
 		b.Run(fmt.Sprintf("%s (%d bytes)", name, len(p[1])), func(b *testing.B) {

@@ -35,8 +35,9 @@ func unhurried(language string, src Source, first int) *Document {
 	return c
 }
 
-// whole is the reference: chroma's own walk over the whole text, cut into lines. The rules are those of our copy, since
-// chroma's give up after 250 ms on the clock, which a busy machine takes now and then.
+// whole is the reference: chroma's own walk over the whole text, cut into lines. The rules are
+// those of our copy, since chroma's give up after 250 ms on the clock, which a busy machine takes
+// now and then.
 func whole(t testing.TB, language, src string) []string {
 	t.Helper()
 	g := grammars()[language]
@@ -122,7 +123,8 @@ func TestWindowsEqualWhole(t *testing.T) {
 					}
 					for i, got := range rendertest.Rows(rows.HTML) {
 						if got != want[from-1+i] {
-							t.Fatalf("%s, line %d of window %d-%d:\n got %s\nwant %s", name, from+i, from, to, got, want[from-1+i])
+							t.Fatalf("%s, line %d of window %d-%d:\n got %s\nwant %s", name, from+i, from, to, got,
+								want[from-1+i])
 						}
 					}
 				}
@@ -198,7 +200,8 @@ func TestRowMarkup(t *testing.T) {
 		t.Errorf("empty text: %+v, %v", empty, err)
 	}
 	plain, err := New("no such", newText("a <b>"), 1).Rows(t.Context(), 1, 1)
-	if err != nil || plain.HTML != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">a &lt;b&gt;</code></div>`+"\n" {
+	if err != nil ||
+		plain.HTML != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">a &lt;b&gt;</code></div>`+"\n" {
 		t.Errorf("plain text: %+v, %v", plain, err)
 	}
 }
@@ -234,7 +237,8 @@ func TestPathologicalCode(t *testing.T) {
 	}
 }
 
-// A window of very long lines is bounded: the first have what one by itself has, all have a beginning.
+// A window of very long lines is bounded: the first have what one by itself has, all have a
+// beginning.
 func TestWindowOfHugeLines(t *testing.T) {
 	const lines, size = 100, shownLine + 100
 	d := New("", newText(strings.Repeat(strings.Repeat("x", size)+"\n", lines)), 1)
@@ -244,7 +248,8 @@ func TestWindowOfHugeLines(t *testing.T) {
 	}
 	all := strings.Split(string(rows.HTML), "\n")
 	for n, shown := range map[int]int{0: shownLine, 50: render.LongLine, lines - 1: render.LongLine} {
-		if want := fmt.Sprintf("x … %d more bytes", size-shown); !strings.Contains(strings.ReplaceAll(all[n], `<span class="c">`, ""), want) {
+		if want := fmt.Sprintf("x … %d more bytes",
+			size-shown); !strings.Contains(strings.ReplaceAll(all[n], `<span class="c">`, ""), want) {
 			t.Errorf("line %d does not end with %q", n+1, want)
 		}
 	}
@@ -275,25 +280,31 @@ func TestClosedList(t *testing.T) {
 		t.Fatalf("%d languages", len(all))
 	}
 	for name, want := range map[string]string{
-		"go.mod": "Go module", "a/b.go": "Go", `c:\x\main.rs`: "Rust", "x.html": "HTML", "README.md": "markdown", "a.json": "JSON", "Makefile": "Makefile",
-		"Dockerfile": "Docker", "a.py": "Python", "a.ts": "TypeScript", "a.tsx": "TypeScript", "a.yml": "YAML", "a.sql": "SQL", "x.txt": "", "x.log": "", "a.h": "C", "a.php": "PHP", "a.css": "CSS", "a.sh": "Bash",
+		"go.mod": "Go module", "a/b.go": "Go", `c:\x\main.rs`: "Rust", "x.html": "HTML",
+		"README.md": "markdown", "a.json": "JSON", "Makefile": "Makefile",
+		"Dockerfile": "Docker", "a.py": "Python", "a.ts": "TypeScript", "a.tsx": "TypeScript",
+		"a.yml": "YAML", "a.sql": "SQL", "x.txt": "", "x.log": "", "a.h": "C", "a.php": "PHP",
+		"a.css": "CSS", "a.sh": "Bash",
 	} {
 		got := Language(name, nil)
 		if got != want || got != "" && known(got) == "" {
 			t.Errorf("Language(%q) = %q, want %q", name, got, want)
 		}
 	}
-	for head, want := range map[string]string{"#!/usr/bin/env -S python3 -u\n": "Python", "#!/bin/sh\n": "Bash", `{"a": 1}`: "JSON", "hello world\n": "", "": "", "\x00\x01\x02": ""} {
+	for head, want := range map[string]string{"#!/usr/bin/env -S python3 -u\n": "Python",
+		"#!/bin/sh\n": "Bash", `{"a": 1}`: "JSON", "hello world\n": "", "": "", "\x00\x01\x02": ""} {
 		if got := Language("noext", []byte(head)); got != want {
 			t.Errorf("Language by content %q = %q, want %q", head, got, want)
 		}
 	}
-	for name, want := range map[string]string{"golang": "Go", "sh": "Bash", "js": "JavaScript", "html": "HTML", "GO": "Go", "rs": "Rust", "\"><script>": "", "": "", "nope": "", "text": ""} {
+	for name, want := range map[string]string{"golang": "Go", "sh": "Bash", "js": "JavaScript",
+		"html": "HTML", "GO": "Go", "rs": "Rust", "\"><script>": "", "": "", "nope": "", "text": ""} {
 		if got := LanguageNamed(name); got != want {
 			t.Errorf("LanguageNamed(%q) = %q, want %q", name, got, want)
 		}
 	}
-	if Label("Go module") != "Go module" || Label("") != "Plain text" || Label("markdown") != "Markdown" {
+	if Label("Go module") != "Go module" || Label("") != "Plain text" ||
+		Label("markdown") != "Markdown" {
 		t.Error("labels")
 	}
 	for name, lang := range byExtension {
@@ -318,7 +329,9 @@ func TestEveryGrammar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles 280 grammars")
 	}
-	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 5)
+	src := strings.Repeat(
+		"begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n",
+		5)
 	for _, name := range languages() {
 		doc := New(name, newText(src), 1)
 		if err := doc.grammar.err(); err != nil {

@@ -15,7 +15,8 @@ var version string
 
 // The library is the published file that its note names.
 func TestLibraryIsPinned(t *testing.T) {
-	if sum := fmt.Sprintf("sha256 %x\n", sha256.Sum256([]byte(library()))); !strings.HasSuffix(version, sum) {
+	if sum := fmt.Sprintf("sha256 %x\n", sha256.Sum256([]byte(library()))); !strings.HasSuffix(version,
+		sum) {
 		t.Errorf("the library has %s, and its note says\n%s", sum, version)
 	}
 }
@@ -37,7 +38,8 @@ func TestMathML(t *testing.T) {
 		}
 	}
 	got, err := MathML(Source{`\begin{align} a &= b \\ c &= d \end{align}`, true}, &Spent{})
-	if err != nil || !strings.HasPrefix(got, `<math display="block"><mtable displaystyle="true"`) || strings.Contains(got, "tml-eqn") {
+	if err != nil || !strings.HasPrefix(got, `<math display="block"><mtable displaystyle="true"`) ||
+		strings.Contains(got, "tml-eqn") {
 		t.Errorf("align: %s, %v", got, err)
 	}
 }
@@ -64,14 +66,22 @@ func TestThreat104FormulasOfATextAreBounded(t *testing.T) {
 func hostile() []string {
 	n := func(s string, n int) string { return strings.Repeat(s, n) }
 	return []string{
-		"", " ", `\`, `\foo`, `\frac{1`, `x^`, `x__y`, `}{`, `&`, `\begin{x}`, `\end{matrix}`, `\left(`, `\right)`, `#1`, `%`, `\verb|x|`, "\x00", "\xff",
-		`\href{javascript:alert(1)}{x}`, `\url{http://sink.test}`, `\includegraphics{http://sink.test/a.png}`, `\class{a}{x}`, `\id{a}{x}`, `\style{color:red}{x}`,
-		`\data{a=b}{x}`, `\htmlClass{a}{x}`, `\ref{a}`, `\label{a}`, `\text{\href{a}{b}}`, `\toggle{a}{b}\endtoggle`, `\texttip{a}{b}`,
-		`\def\a{\a}\a`, `\gdef\a{b}`, `\newcommand\a{\a\a}\a`, `\renewcommand{\sum}{x}`, `\let\a=\b`, `\futurelet\a`, `\global\long\def\a{}`,
-		n("{", MaxSource), n("{", 400) + "x" + n("}", 400), n("x^{", 200) + "x" + n("}", 200), n(`\frac{`, 90) + "x" + n("}{y}", 90), n("'", 900),
-		`\begin{matrix}` + n("a&", 400) + `\end{matrix}`, `\begin{matrix}` + n(`\\`, 400) + `\end{matrix}`, n(`\begin{matrix}`, 30) + "x" + n(`\end{matrix}`, 30),
-		n(`\overline{`, 90), n(`\bigl(`, 150), n(`\implies`, 120), n(`\mathchoice{`, 80), n("x", MaxSource+1), `\rule{1000000em}{10000000em}`, `\kern{99999em}x`,
-		`\text{<script>alert(1)</script>}`, `\text{</math><img src=x onerror=alert(1)>}`, `<img src=x>`, `\char"202E x`, `\char"3C script`, `\unicode{x202e}`, `\tag{<b>}`, `\color{"><img>}x`,
+		"", " ", `\`, `\foo`, `\frac{1`, `x^`, `x__y`, `}{`, `&`, `\begin{x}`, `\end{matrix}`, `\left(`,
+		`\right)`, `#1`, `%`, `\verb|x|`, "\x00", "\xff",
+		`\href{javascript:alert(1)}{x}`, `\url{http://sink.test}`,
+		`\includegraphics{http://sink.test/a.png}`, `\class{a}{x}`, `\id{a}{x}`, `\style{color:red}{x}`,
+		`\data{a=b}{x}`, `\htmlClass{a}{x}`, `\ref{a}`, `\label{a}`, `\text{\href{a}{b}}`,
+		`\toggle{a}{b}\endtoggle`, `\texttip{a}{b}`,
+		`\def\a{\a}\a`, `\gdef\a{b}`, `\newcommand\a{\a\a}\a`, `\renewcommand{\sum}{x}`, `\let\a=\b`,
+		`\futurelet\a`, `\global\long\def\a{}`,
+		n("{", MaxSource), n("{", 400) + "x" + n("}", 400), n("x^{", 200) + "x" + n("}", 200),
+		n(`\frac{`, 90) + "x" + n("}{y}", 90), n("'", 900),
+		`\begin{matrix}` + n("a&", 400) + `\end{matrix}`, `\begin{matrix}` + n(`\\`, 400) +
+			`\end{matrix}`, n(`\begin{matrix}`, 30) + "x" + n(`\end{matrix}`, 30),
+		n(`\overline{`, 90), n(`\bigl(`, 150), n(`\implies`, 120), n(`\mathchoice{`, 80),
+		n("x", MaxSource+1), `\rule{1000000em}{10000000em}`, `\kern{99999em}x`,
+		`\text{<script>alert(1)</script>}`, `\text{</math><img src=x onerror=alert(1)>}`, `<img src=x>`,
+		`\char"202E x`, `\char"3C script`, `\unicode{x202e}`, `\tag{<b>}`, `\color{"><img>}x`,
 	}
 }
 

@@ -91,27 +91,34 @@ func TestThreat35TerminalRows(t *testing.T) {
 		"\x1b_bk;t=123\x07x\x1bPq#0\x1b\\y":                                     {"xy"},
 		"\x1b(Bx\x1b[?25lx\x1b[6nx\x1b[>cx\x1b=x":                               {"xxxxx"},
 		"<b>&amp;\x00\x07\x7f\u0085\u009b31mx":                                  {`&lt;b&gt;&amp;amp;<span class="a1">x</span>`},
-		"a/b 'c' \"d\" &nbsp;":                                                  {"a/b &#39;c&#39; &#34;d&#34; &amp;nbsp;"},
-		"bad \xff\xc3 \xe2\x82":                                                 {"bad \uFFFD\uFFFD"},
-		"tab\there\n\nend":                                                      {"tab\there", "", "end"},
-		"\u202eabc":                                                             {`<bdi class="err" title="U+202E">` + "\u202e" + `</bdi>abc`},
-		"":                                                                      nil,
-		"line\x1b[2K\rnew":                                                      {"new"},
-		"abcdef\x1b[3D\x1b[K":                                                   {"abc"},
-		"\x1b[s12\x1b[uX":                                                       {"X2"},
-		strings.Repeat("w", 1200) + "\nend":                                     {strings.Repeat("w", 1200), "end"},
+		"a/b 'c' \"d\" " +
+			"&nbsp;": {"a/b &#39;c&#39; &#34;d&#34; &amp;nbsp;"},
+		"bad \xff\xc3 \xe2\x82": {"bad \uFFFD\uFFFD"},
+		"tab\there\n\nend":      {"tab\there", "", "end"},
+		"\u202eabc":             {`<bdi class="err" title="U+202E">` + "\u202e" + `</bdi>abc`},
+		"":                      nil,
+		"line\x1b[2K\rnew":      {"new"},
+		"abcdef\x1b[3D\x1b[K":   {"abc"},
+		"\x1b[s12\x1b[uX":       {"X2"},
+		strings.Repeat("w", 1200) + "\nend": {strings.Repeat("w",
+			1200), "end"},
 	} {
 		if _, got := rowsOf(t, []byte(in)); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
-	if got := linesOf([]byte("x")); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
+	if got := linesOf(
+		[]byte("x")); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
 		t.Errorf("a line: %s", got)
 	}
 }
 
-var session = []string{"text", " and more words ", "\n", "\n", "\n", "\r\n", "line\n", "\r", "\b", "\t", "\x1b[A", "\x1b[3A", "\x1b[B", "\x1b[12C", "\x1b[D", "\x1b[K", "\x1b[1K", "\x1b[2J", "\x1b[J", "\x1b[H", "\x1b[G",
-	"\x1b[31m", "\x1b[0m", "\x1b[1;38;5;99m", "\x1b[7m", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\v", "\x1bM", "\x1b[?25l", "\x1b]0;t\x07", "界é", "\u009b", "\xff", "<b>&", "\x1b[99999A", "\x1b[", "\x1b", strings.Repeat("long ", 60)}
+var session = []string{"text", " and more words ", "\n", "\n", "\n", "\r\n", "line\n", "\r", "\b",
+	"\t", "\x1b[A", "\x1b[3A", "\x1b[B", "\x1b[12C", "\x1b[D", "\x1b[K", "\x1b[1K", "\x1b[2J",
+	"\x1b[J", "\x1b[H", "\x1b[G",
+	"\x1b[31m", "\x1b[0m", "\x1b[1;38;5;99m", "\x1b[7m", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\v",
+	"\x1bM", "\x1b[?25l", "\x1b]0;t\x07", "界é", "\u009b", "\xff", "<b>&", "\x1b[99999A", "\x1b[",
+	"\x1b", strings.Repeat("long ", 60)}
 
 // program writes n pieces as a command might, mostly forward.
 func program(r *rand.Rand, n int) []byte {
@@ -142,8 +149,10 @@ func TestTerminalWindowsEqualWhole(t *testing.T) {
 // Lines by themselves have their own colours, and nothing is left out.
 func TestLinesBeyondTheScreen(t *testing.T) {
 	long := strings.Repeat("w", shownLine+5)
-	got := rendertest.Rows(linesOf([]byte("\x1b[31mred\x1b[0m\r\n10%\r100%\n\n" + long + "\nup\x1b[1Adown\x1b[2Bend\nlast")))
-	want := []string{`<span class="a1">red</span>`, "100%", "", long[:shownLine] + `<span class="c"> … 5 more bytes</span>`}
+	got := rendertest.Rows(linesOf([]byte("\x1b[31mred\x1b[0m\r\n10%\r100%\n\n" + long +
+		"\nup\x1b[1Adown\x1b[2Bend\nlast")))
+	want := []string{`<span class="a1">red</span>`, "100%", "", long[:shownLine] +
+		`<span class="c"> … 5 more bytes</span>`}
 	if len(got) != 6 || !slices.Equal(got[:4], want) || got[5] != "last" {
 		t.Errorf("%.300q", got)
 	}
@@ -155,7 +164,8 @@ func TestLinesBeyondTheScreen(t *testing.T) {
 // However the bytes are cut, the rows are the same, also of rows that were shown before.
 func TestThreat35TerminalSplitInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
+		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)),
+			rapid.IntRange(0, 1500).Draw(t, "pieces"))
 		live := New(bytes.NewReader(p), 1)
 		for at := 0; at < len(p); {
 			at = min(len(p), at+rapid.IntRange(1, 1+len(p)/5).Draw(t, "cut"))
@@ -170,7 +180,8 @@ func TestThreat35TerminalSplitInvariant(t *testing.T) {
 				t.Fatalf("after %d bytes, by pieces:\n%.2000q\nat once:\n%.2000q", at, got, want)
 			}
 		}
-		if err := live.Advance(context.Background(), int64(len(p))+9); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := live.Advance(context.Background(), int64(len(p))+9); !errors.Is(err,
+			io.ErrUnexpectedEOF) {
 			t.Errorf("a source shorter than announced: %v", err)
 		}
 	})
@@ -211,7 +222,8 @@ func TestThreat35TerminalHostile(t *testing.T) {
 		for _, from := range []int{1, doc.Total() / 2, doc.Total() - 100} {
 			checkTerminal(t, string(doc.Rows(from, from+99)))
 		}
-		t.Logf("%-13s %7d rows, parsed in %v, with windows %v", name, doc.Total(), parsed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+		t.Logf("%-13s %7d rows, parsed in %v, with windows %v", name, doc.Total(),
+			parsed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 	}
 }
 
@@ -260,7 +272,8 @@ func BenchmarkTerminal(b *testing.B) {
 			}
 		}
 	})
-	lines := bytes.Repeat([]byte("2026-11-21T21:57:31Z INFO pump-7 accepted sink=1234 region=eu-west\n"), 16<<20/67)
+	lines := bytes.Repeat(
+		[]byte("2026-11-21T21:57:31Z INFO pump-7 accepted sink=1234 region=eu-west\n"), 16<<20/67)
 	b.Run("Advance 16 MiB of plain lines", func(b *testing.B) {
 		b.SetBytes(int64(len(lines)))
 		for b.Loop() {

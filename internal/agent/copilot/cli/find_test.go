@@ -21,21 +21,41 @@ func TestFind(t *testing.T) {
 		words string
 	}{
 		"global, hoisted": {files: map[string]string{"bin/copilot": "->../lib/node_modules/@github/copilot/npm-loader.js",
-			"lib/node_modules/@github/copilot/npm-loader.js": shim, "lib/node_modules/" + pkg: native}, path: "bin", want: "lib/node_modules/" + pkg},
+			"lib/node_modules/@github/copilot/npm-loader.js": shim, "lib/node_modules/" +
+				pkg: native}, path: "bin", want: "lib/node_modules/" + pkg},
 		"global, nested": {files: map[string]string{"bin/copilot": "->../lib/node_modules/@github/copilot/npm-loader.js",
-			"lib/node_modules/@github/copilot/npm-loader.js": shim, "lib/node_modules/@github/copilot/node_modules/" + pkg: native},
+			"lib/node_modules/@github/copilot/npm-loader.js":       shim,
+			"lib/node_modules/@github/copilot/node_modules/" + pkg: native},
 			path: "bin", want: "lib/node_modules/@github/copilot/node_modules/" + pkg},
 		"local": {files: map[string]string{"node_modules/.bin/copilot": "->../@github/copilot/npm-loader.js",
-			"node_modules/@github/copilot/npm-loader.js": shim, "node_modules/" + pkg: native}, given: "node_modules/.bin/copilot", want: "node_modules/" + pkg},
-		"a folder":      {files: map[string]string{"opt/copilot": native}, given: "opt", want: "opt/copilot"},
-		"a binary":      {files: map[string]string{"opt/copilot": native}, path: "opt", want: "opt/copilot"},
-		"a copied shim": {files: map[string]string{"npm/copilot": shim, "npm/node_modules/" + pkg: native}, path: "npm", want: "npm/node_modules/" + pkg},
-		"home":          {files: map[string]string{"home/.local/bin/copilot": native}, path: "bin", want: "home/.local/bin/copilot"},
+			"node_modules/@github/copilot/npm-loader.js": shim, "node_modules/" +
+				pkg: native}, given: "node_modules/.bin/copilot", want: "node_modules/" + pkg},
+		"a folder": {
+			files: map[string]string{"opt/copilot": native},
+			given: "opt",
+			want:  "opt/copilot",
+		},
+		"a binary": {
+			files: map[string]string{"opt/copilot": native},
+			path:  "opt",
+			want:  "opt/copilot",
+		},
+		"a copied shim": {files: map[string]string{"npm/copilot": shim, "npm/node_modules/" +
+			pkg: native}, path: "npm", want: "npm/node_modules/" + pkg},
+		"home": {
+			files: map[string]string{"home/.local/bin/copilot": native},
+			path:  "bin",
+			want:  "home/.local/bin/copilot",
+		},
 		"second in PATH": {files: map[string]string{"a/copilot": shim, "b/copilot": native},
 			path: "a" + string(filepath.ListSeparator) + "b", want: "b/copilot"},
-		"only a shim": {files: map[string]string{"bin/copilot": shim}, path: "bin", words: "native binary of GitHub Copilot CLI is not beside it"},
-		"nothing":     {path: "bin", words: "is not installed; install it"},
-		"wrong path":  {given: "nowhere", words: "--copilot-path"},
+		"only a shim": {
+			files: map[string]string{"bin/copilot": shim},
+			path:  "bin",
+			words: "native binary of GitHub Copilot CLI is not beside it",
+		},
+		"nothing":    {path: "bin", words: "is not installed; install it"},
+		"wrong path": {given: "nowhere", words: "--copilot-path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -65,7 +85,8 @@ func TestFind(t *testing.T) {
 			if given != "" {
 				given = filepath.Join(root, given)
 			}
-			env := []string{"PATH=" + strings.Join(dirs, string(filepath.ListSeparator)), "HOME=" + filepath.Join(root, "home")}
+			env := []string{"PATH=" + strings.Join(dirs, string(filepath.ListSeparator)), "HOME=" +
+				filepath.Join(root, "home")}
 			got, err := locate(given, env)
 			switch {
 			case c.want != "" && (err != nil || got != filepath.Join(root, filepath.FromSlash(c.want))):
@@ -79,16 +100,27 @@ func TestFind(t *testing.T) {
 
 // TestEnvironment: the CLI gets what is on the list, and what we say ourselves.
 func TestEnvironment(t *testing.T) {
-	env := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_ALLOW_ALL=true", "COPILOT_HOME=/theirs", "COPILOT_GITHUB_TOKEN=t",
-		"GITHUB_TOKEN=g", "OPENAI_API_KEY=k", "WEBCHAT_PROVIDER_KEY=w", "AWS_SECRET_ACCESS_KEY=a", "NODE_OPTIONS=--require=x", "LD_PRELOAD=x"}
-	own := New(Config{Home: "/state", Env: env, ProviderURL: "http://m/v1", ProviderModel: "small"}).environment("/state")
-	want := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_HOME=/state", "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true",
-		"COPILOT_OFFLINE=true", "COPILOT_DISABLE_KEYTAR=1", "COPILOT_PROVIDER_BASE_URL=http://m/v1", "COPILOT_MODEL=small"}
+	env := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_ALLOW_ALL=true",
+		"COPILOT_HOME=/theirs", "COPILOT_GITHUB_TOKEN=t",
+		"GITHUB_TOKEN=g", "OPENAI_API_KEY=k", "WEBCHAT_PROVIDER_KEY=w", "AWS_SECRET_ACCESS_KEY=a",
+		"NODE_OPTIONS=--require=x", "LD_PRELOAD=x"}
+	own := New(Config{
+		Home:          "/state",
+		Env:           env,
+		ProviderURL:   "http://m/v1",
+		ProviderModel: "small",
+	}).environment("/state")
+	want := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_HOME=/state",
+		"COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true",
+		"COPILOT_OFFLINE=true", "COPILOT_DISABLE_KEYTAR=1", "COPILOT_PROVIDER_BASE_URL=http://m/v1",
+		"COPILOT_MODEL=small"}
 	if !slices.Equal(own, want) {
 		t.Errorf("with a provider: %q", own)
 	}
 	login := New(Config{Home: "/state", Env: env}).environment("/state")
-	want = []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_GITHUB_TOKEN=t", "GITHUB_TOKEN=g", "COPILOT_HOME=/state", "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true"}
+	want = []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_GITHUB_TOKEN=t",
+		"GITHUB_TOKEN=g", "COPILOT_HOME=/state", "COPILOT_AUTO_UPDATE=false",
+		"COPILOT_DISABLE_LOGIN_SHELL_ENV=true"}
 	if !slices.Equal(login, want) {
 		t.Errorf("under a login: %q", login)
 	}
