@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -51,18 +52,22 @@ func (cs *copies) fit(ctx context.Context, folder string) bool {
 	return cs.trees != nil && cs.trees.Fits(ctx, folder) == nil
 }
 
-// name names the branch of a session after its first prompt.
-func (cs *copies) name(r *http.Request, one *session.Session, prompt string) {
-	if cs.trees == nil {
-		return
+// take names the branch of a session after its first prompt. It returns why no prompt can be taken.
+func (cs *copies) take(r *http.Request, one *session.Session, prompt string) error {
+	c, err := cs.of(one)
+	if errors.Is(err, worktree.ErrNone) {
+		return nil
+	} else if err == nil && c.Usable() != nil {
+		return c.Usable()
 	}
-	c, err := cs.trees.Name(r.Context(), string(one.ID()), prompt)
+	c, err = cs.trees.Name(r.Context(), string(one.ID()), prompt)
 	if err == nil && c != nil {
 		err = one.Note(r.Context(), c.Fact())
 	}
 	if err != nil && cs.log != nil {
 		cs.log.Warn("the branch of a worktree was not named", "session", string(one.ID()), "error", err)
 	}
+	return nil
 }
 
 // show lists what a session changed in its worktree.

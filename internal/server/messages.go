@@ -76,7 +76,9 @@ func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Se
 	if in.Mode != "" && in.Mode != session.SendQueue && in.Mode != session.SendSteer {
 		return invalid("invalid", "The mode must be queue or steer.")
 	}
-	ms.copies.name(r, one, in.Content)
+	if err := ms.copies.take(r, one, in.Content); err != nil {
+		return err
+	}
 	wait := r.URL.Query().Get("wait")
 	waits := wait == "true" || wait == "1"
 	if waits || acceptsStream(r) { // else it would be refused when the prompt is sent already

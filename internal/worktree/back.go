@@ -70,8 +70,8 @@ type merged struct {
 
 // merge merges what a session did with the checkout, or with a commit of it.
 func (t *Trees) merge(ctx context.Context, c *Copy, with string) (m *merged, err error) {
-	if !c.Thrown.IsZero() {
-		return nil, fmt.Errorf("%w: it was thrown away; bring it back first", ErrNone)
+	if err := c.Usable(); err != nil {
+		return nil, err
 	}
 	m = &merged{}
 	if m.own, err = t.git.In(ctx, c.Root); err != nil {

@@ -409,6 +409,14 @@ func (t *Trees) Settle(ctx context.Context, known func(session string) bool) {
 	}
 }
 
+// Usable returns [ErrNone] for a copy that was thrown away.
+func (c *Copy) Usable() error {
+	if c.Thrown.IsZero() {
+		return nil
+	}
+	return fmt.Errorf("%w: it was thrown away; bring it back first", ErrNone)
+}
+
 func (c *Copy) isThere() bool {
 	_, err := os.Lstat(c.Root)
 	return err == nil

@@ -109,7 +109,7 @@ const acts = {
   'undo-turn': (_, b) => wholeTurn(b, false).catch(failed),
   'redo-turn': (_, b) => wholeTurn(b, true).catch(failed),
   'keep-out': keepOut,
-  'tree-back': (_, b) => worktree((m) => m.offerBack(b, load)),
+  'tree-back': (_, b) => worktree((m) => m.offerBack(b, { drawn: load, over: () => close(review.tab) })),
   'tree-throw': () => worktree((m) => m.throwAway().then(() => close(review.tab))),
   'see-file': (_, b) => display(showing({ path: b.closest('.rfile').dataset.path })).catch(failed),
 }

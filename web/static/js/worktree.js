@@ -20,12 +20,12 @@ export const takeBack = () => post(path('/worktree/undo'), {})
 
 export const restore = () => post(path('/worktree/restore'), {})
 
-/** Brings it back in one way, then draws the review again. */
-async function bring(as, tree, drawn) {
+/** Brings it back in one way. Then the review is drawn again, or over if all came. */
+async function bring(as, tree, { drawn, over }) {
   const { files, unfitted } = await post(path('/worktree/bring'), { as })
   if (files.length) toast(`Brought back ${some(files.length, 'file')} to ${last(tree.checkout)}`, { ms: long, act: { label: 'Undo', run: () => takeBack().then(drawn).catch(failed) } })
   else toast(`${unfits(unfitted)}: nothing was brought back`, { how: 'fail', ms: long, act: { label: 'Open it', run: () => display(showing({ path: `${tree.path}/${unfitted[0].path}` })).catch(failed) } })
-  await drawn()
+  await (unfitted.length ? drawn : over)()
 }
 
 /** What is said below a way to bring it back as changes. */
@@ -38,13 +38,13 @@ function about(files) {
   return words.join('. ')
 }
 
-/** Offers the ways to bring back what was done; drawn draws the review again. */
-export async function offerBack(button, drawn) {
+/** Offers the ways to bring back what was done; review has what draws it again, and what ends it. */
+export async function offerBack(button, review) {
   const tree = await getJSON(path('/worktree'))
   const { files = [], from } = tree
   if (!files.length) return toast('Nothing changed since it was brought back')
   const unfit = files.filter((f) => f.unfitted)
-  const run = (as) => () => bring(as, tree, drawn).catch(failed)
+  const run = (as) => () => bring(as, tree, review).catch(failed)
   const at = last(tree.checkout)
   const ways = [{ label: `As changes in ${at}`, icon: 'diff', about: about(files), bad: unfit.length, run: run('changes') }]
   if (from) ways.push({ label: `As one commit on ${plain(from)}`, icon: 'check', about: unfit.length ? `Not while ${unfits(unfit)}` : `Only while ${at} is on ${plain(from)} and nothing is staged`, bad: unfit.length, run: run('commit') })
