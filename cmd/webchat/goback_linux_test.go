@@ -155,8 +155,9 @@ func TestSoakGoBackOverADay(t *testing.T) {
 	}
 	body := func(i int) string { return fmt.Sprintf(`{"messageId":%q,"files":true}`, prompts[i]) }
 	for i := range prompts {
-		if status := d.request(t, "POST", d.path+"/rewind", body(i), nil); status != 200 {
-			t.Fatalf("back to prompt %d: %d", i, status)
+		var answer json.RawMessage
+		if status := d.request(t, "POST", d.path+"/rewind", body(i), &answer); status != 200 {
+			t.Fatalf("back to prompt %d: %d %s", i, status, answer)
 		}
 		d.is(fmt.Sprint("before prompt ", i), then(i))
 		if status := d.request(t, "POST", d.path+"/rewind/undo", "{}", nil); status != 200 {
