@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 
 	"webchat/internal/agent"
@@ -20,6 +21,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
+	"webchat/internal/released"
 )
 
 // verify has the backend that a new session would get show a file, and fails if
@@ -74,9 +76,35 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return verifyAsking(ctx, b, t, func(model, state string) (agent.Backend, error) {
-		return at(model, state, own.ToAgent)
-	})
+	made := func(model, state string) (agent.Backend, error) { return at(model, state, own.ToAgent) }
+	if at != nil {
+		err = verifyServers(ctx, t, made)
+	}
+	if err != nil {
+		return err
+	}
+	return verifyAsking(ctx, b, t, made)
+}
+
+// verifyServers tries what the model gets of the results of an MCP server of the user's.
+func verifyServers(ctx context.Context, t *canary.Trial,
+	made func(model, state string) (agent.Backend, error)) error {
+	rows, err := canary.Gateway{Backend: made, Lend: func(server string) (agent.Toolset, error) {
+		out, err := outputs.New(outputs.Config{TTL: canary.Limit, Budget: 1 << 20})
+		if err != nil {
+			return nil, err
+		}
+		shown := &released.Releases{Outputs: released.Outputs{Store: out}, Large: 4000}
+		users := mcp.NewUserServers(mcp.UserServersConfig{Servers: map[string]agent.MCPServer{
+			canary.Server: {Type: "http", URL: server}}})
+		return users.Lend(os.TempDir(), desk{shown}, t.Tools(os.TempDir(), out))("canary")
+	}}.Try(ctx)
+	if err != nil {
+		return fmt.Errorf("the results of MCP servers: %w", err)
+	}
+	t.Say("servers", "in %d parts of what an MCP server has, all that is for you is kept from the model",
+		len(rows))
+	return nil
 }
 
 // maker makes an agent with the model at an address, and a folder for its state.

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/canary"
+	"webchat/internal/eventlog"
+	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
 
@@ -37,6 +40,41 @@ func TestCanaryOfAutohand(t *testing.T) {
 	}
 	canaries(t, "yynyynyyyyyyyy"+"nynnn", "PATH="+os.Getenv("PATH"), "--backend", "autohand",
 		"--autohand-path", path)
+}
+
+// allKept is said of an agent whose model gets nothing of the results of MCP servers that is for the
+// user.
+const allKept = "servers    in 22 parts of what an MCP server has, all that is for you is kept from the model\n"
+
+// The model of the real Copilot CLI gets nothing of the results of MCP servers that is for the user.
+func TestServersOfRealCopilot(t *testing.T) {
+	path := filepath.Join(installed(t, filepath.Join("..", "..", ".cache", "copilot", "node_modules", ".bin"), "copilot-acp"), "copilot")
+	o, err := parseOptions([]string{"--backend", "copilot", "--copilot-path", path, "--data-dir", filepath.Join(t.TempDir(), "data")}, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := o.loadConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	trial, err := canary.New(canary.Config{
+		Tools: func(workspace string, out *outputs.Store) func(eventlog.ID) (agent.Toolset, error) {
+			return o.with(c).tools(workspace, nil, out, usersOwn{}, nil)
+		},
+		Say: func(name, format string, args ...any) {
+			fmt.Fprintf(&out, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifyServers(t.Context(), trial, o.roster(c).copilotAt); err != nil || out.String() != allKept {
+		t.Errorf("%v, %s", err, &out)
+	}
+	if err := trial.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // canaries has an agent proven to be honest, and compares its table: a letter for each
@@ -67,7 +105,7 @@ func canaries(t *testing.T, want, path string, flags ...string) (o *options, sai
 			got.WriteString("?")
 		}
 	}
-	if got.String() != want || !strings.Contains(out.String(), "nothing of it reached the model") {
+	if got.String() != want || !strings.Contains(out.String(), "nothing of it reached the model") || !strings.Contains(out.String(), allKept) {
 		t.Errorf("the table is %s, want %s\n%s", &got, want, &out)
 	}
 	return o, out.String()

@@ -45,8 +45,8 @@ type probe struct {
 // line is what the model is to read of a result.
 func (*probe) line(p part) string { return "Displayed " + p.id + " to user" }
 
-func newProbe(ctx context.Context) (*probe, error) {
-	p := &probe{served: make(chan error, 1), made: map[string]bool{}, parts: allParts()}
+func newProbe(ctx context.Context, parts []part) (*probe, error) {
+	p := &probe{served: make(chan error, 1), made: map[string]bool{}, parts: parts}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen as an MCP server: %w", err)
@@ -99,7 +99,7 @@ func (p *probe) serverOf() *mcp.Server {
 		})
 	// One agent offers its model only tools whose descriptions share a word with what was
 	// said, and it says "workspace" with each prompt.
-	s.AddTool(&mcp.Tool{
+	t := &mcp.Tool{
 		Name:        probeTool,
 		Title:       p.of("title"),
 		Description: "Show a part of the workspace to the user. " + p.of("description"),
@@ -107,7 +107,11 @@ func (p *probe) serverOf() *mcp.Server {
 			"properties": map[string]any{"part": map[string]any{"type": "string"}}},
 		Annotations: &mcp.ToolAnnotations{Title: p.of("title"), ReadOnlyHint: true},
 		Meta:        mcp.Meta{"anthropic/alwaysLoad": true, "webchat/canary": p.of("title")},
-	}, p.answer)
+	}
+	if p.of("page") != "" {
+		p.addPage(s, t)
+	}
+	s.AddTool(t, p.answer)
 	return s
 }
 

@@ -55,8 +55,8 @@ func sit(ctx context.Context, made func(model, state string) (agent.Backend, err
 		if s.backend, err = made(m.URL(), state); err != nil {
 			return err
 		}
-		if s.conn, err = s.backend.Open(ctx, agent.Options{SessionID: "canary", Workspace: s.workspace},
-			h); err != nil {
+		if s.conn, err = s.backend.Open(ctx, agent.Options{SessionID: "canary", Workspace: s.workspace,
+			Tools: h.specs()}, h); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.conn.Close()) }()
@@ -68,8 +68,9 @@ func (s sitting) prompt(ctx context.Context) error {
 	return s.conn.Prompt(ctx, agent.Prompt{MessageID: "m", Content: "Call the tool."})
 }
 
-// Host is a host without tools and without a user, which keeps nothing.
+// Host is a host without a user, which keeps nothing.
 type Host struct {
+	Tools agent.Toolset // nil: none
 	// Decision is its answer to each request for permission; empty means no.
 	Decision event.Decision
 	asked    atomic.Int64 // requests for permission
@@ -81,8 +82,27 @@ var errNobody = errors.New("there is no user, and no tool")
 func (*Host) Report(context.Context, event.Data) error { return nil }
 
 // CallTool implements [agent.Host].
-func (*Host) CallTool(context.Context, agent.ToolCall) (agent.Result, error) {
+func (h *Host) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, error) {
+	for _, t := range h.tools() {
+		if t.Spec().Name == c.Name {
+			return perform(ctx, t, c)
+		}
+	}
 	return agent.Result{}, errNobody
+}
+
+func (h *Host) tools() []agent.Tool {
+	if h.Tools == nil {
+		return nil
+	}
+	return h.Tools.Tools()
+}
+
+func (h *Host) specs() (all []agent.ToolSpec) {
+	for _, t := range h.tools() {
+		all = append(all, t.Spec())
+	}
+	return all
 }
 
 // AskPermission implements [agent.Host].

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"webchat/internal/agent"
-	"webchat/internal/canary/scripted"
 	"webchat/internal/event"
 )
 
@@ -39,20 +38,14 @@ type Row struct {
 // Try returns a row for each part. The error wraps [ErrLeaked] if what webchat relies on
 // does not hold; any other means that it could not be tried.
 func (t Table) Try(ctx context.Context) (rows []Row, err error) {
-	p, err := newProbe(ctx)
+	p, err := newProbe(ctx, allParts())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	made := func(model, state string) (agent.Backend, error) { return t.Backend(model, state, p.url) }
 	err = sit(ctx, made, &Host{Decision: event.Allow}, func(s sitting) error {
-		steps := make([]scripted.Step, 0, len(p.parts))
-		for _, part := range p.parts {
-			if part.result != nil {
-				steps = append(steps, scripted.Step{Tool: probeTool, Arguments: `{"part":"` + part.id + `"}`})
-			}
-		}
-		s.model.Play(steps...)
+		s.model.Play(p.steps()...)
 		if err := s.prompt(ctx); err != nil {
 			return err
 		}
@@ -82,8 +75,7 @@ func (p *probe) rows(requests [][]byte, relies bool) ([]Row, error) {
 		rows = append(rows, r)
 		if r.Relied && r.Reached {
 			leaked = errors.Join(leaked,
-				fmt.Errorf("%w: the agent hands its model %s, where webchat puts what is for you alone",
-					ErrLeaked, part.name))
+				fmt.Errorf("%w: it gets %s, which is kept for you", ErrLeaked, part.name))
 		}
 	}
 	switch first := rows[0]; {
