@@ -22,7 +22,6 @@ var ours = map[string][]string{
 	"internal/wording":    {},
 	"internal/patch":      {"internal/event"},
 	"internal/displays":   {},
-	"internal/ranges":     {},
 	"scripts/report":      {},
 	"scripts/bench":       {},
 	"scripts/release":     {},
@@ -153,7 +152,7 @@ var ours = map[string][]string{
 }
 
 // everywhere may be imported by every room.
-var everywhere = []string{"internal/wording", "internal/displays", "internal/ranges"}
+var everywhere = []string{"internal/wording", "internal/displays"}
 
 // theirs says which rooms may import a third-party module.
 var theirs = map[string][]string{

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"webchat/internal/ranges"
+	"webchat/internal/wording"
 )
 
 // query is what was asked for; from and to are 0 where open.
@@ -66,7 +66,7 @@ func (q *query) parseRange(v url.Values) string {
 		return "Lines come as text or with format=html."
 	}
 	var err error
-	q.ranges, err = ranges.Parse(v.Get("lines"))
+	q.ranges, err = wording.Ranges(v.Get("lines"))
 	if err != nil || len(q.ranges) > 1 && !q.tokens || len(q.ranges) > maxRanged {
 		return "Give lines as A-B, A- or A, counting from 1, with A not above B."
 	}
@@ -92,7 +92,7 @@ func (q *query) parseVeil(v url.Values) string {
 		return ""
 	}
 	var err error
-	if q.lifted, err = ranges.Parse(v.Get("lifted")); err != nil || !ranges.Ascend(q.lifted) ||
+	if q.lifted, err = wording.Ranges(v.Get("lifted")); err != nil || !wording.Ascend(q.lifted) ||
 		len(q.lifted) > maxRanged || !q.ranged || q.format == "html" {
 		return "Give lifted as A-B,C-D in ascending order, with lines and veil=1."
 	}
@@ -148,7 +148,7 @@ func numbered(v url.Values, name string, n *int, most int) bool {
 		return true
 	}
 	var err error
-	*n, err = ranges.Number(v.Get(name))
+	*n, err = wording.LineNumber(v.Get(name))
 	return err == nil && *n <= most
 }
 

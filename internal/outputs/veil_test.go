@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"webchat/internal/grep"
-	"webchat/internal/ranges"
 	"webchat/internal/veil"
+	"webchat/internal/wording"
 )
 
 // A veiled output has the bytes, lines and offsets of the one it covers, also where a line goes on
@@ -100,7 +100,7 @@ func TestCopyShown(t *testing.T) {
 		var up [][2]int
 		if lifted != "" {
 			var err error
-			if up, err = ranges.Parse(lifted); err != nil {
+			if up, err = wording.Ranges(lifted); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/ranges"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 )
@@ -112,7 +111,7 @@ func (g *given) add(lines string, of Telemetry) {
 
 // spans are lines as a reader knows them: "3, 7–9" for "3-3,7-9".
 func spans(lines string) string {
-	given, err := ranges.Parse(lines)
+	given, err := wording.Ranges(lines)
 	if err != nil {
 		return lines
 	}
@@ -136,7 +135,7 @@ func (t Telemetry) cost(lines string) int64 {
 		return all
 	}
 	var n int64
-	given, _ := ranges.Parse(lines) // what is not a range costs the least
+	given, _ := wording.Ranges(lines) // what is not a range costs the least
 	for _, r := range given {
 		n += int64(max(0, r[1]-r[0]+1))
 	}
@@ -146,7 +145,7 @@ func (t Telemetry) cost(lines string) int64 {
 // got says which lines of a large result the model got; empty: it is not known that some are
 // missing.
 func (t Telemetry) got() string {
-	left, err := ranges.Parse(t.LeftOut)
+	left, err := wording.Ranges(t.LeftOut)
 	if err != nil || len(left) != 1 || t.Lines < int64(left[0][1]) {
 		return ""
 	}

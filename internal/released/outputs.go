@@ -10,7 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
-	"webchat/internal/ranges"
+	"webchat/internal/wording"
 )
 
 // maxAttached is how many bytes of an output go to a model at most.
@@ -78,8 +78,8 @@ func parseLines(text string) ([][2]int, error) {
 	if text == "" {
 		return [][2]int{{}}, nil
 	}
-	all, err := ranges.Parse(text)
-	if err != nil || !ranges.Ascend(all) {
+	all, err := wording.Ranges(text)
+	if err != nil || !wording.Ascend(all) {
 		return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order",
 			eventlog.ErrInvalid, text)
 	}

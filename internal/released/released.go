@@ -23,7 +23,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/ranges"
+	"webchat/internal/wording"
 )
 
 // The tools that return what the user released.
@@ -157,7 +157,7 @@ func (r output) lines(which string, most int) (string, error) {
 	}
 	from, to := 1, len(all)
 	if which != "" {
-		ranges, err := ranges.Parse(which)
+		ranges, err := wording.Ranges(which)
 		if err != nil || len(ranges) > 1 {
 			return "", fmt.Errorf("lines %q are not of the form 1-200", which)
 		}

@@ -19,8 +19,8 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/kind"
 	"webchat/internal/policy"
-	"webchat/internal/ranges"
 	"webchat/internal/tokens"
+	"webchat/internal/wording"
 )
 
 // Bounds of what goes with a prompt.
@@ -142,7 +142,7 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error) {
 	path, lines := name, ""
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
-		if _, _, err := ranges.One(name[i+1:]); err == nil {
+		if _, _, err := wording.Range(name[i+1:]); err == nil {
 			path, lines = name[:i], name[i+1:]
 		}
 	}
@@ -261,7 +261,7 @@ func (f *AttachedFile) tooMuch(do string) {
 
 // readLines takes the lines that were asked for.
 func (f *AttachedFile) readLines(r *bufio.Reader) error {
-	from, to, err := ranges.One(f.Lines)
+	from, to, err := wording.Range(f.Lines)
 	if err != nil {
 		return fmt.Errorf("%w: lines %q are not of the form A-B", eventlog.ErrInvalid, f.Lines)
 	}

@@ -1,6 +1,6 @@
 // Package wording writes what people read in the same way everywhere: sizes in
-// powers of 1000, numbers with commas, texts that are cut, and sentences. Its
-// functions may be called from anywhere.
+// powers of 1000, numbers with commas, texts that are cut, and sentences; and reads the ranges of
+// lines that they write. Its functions may be called from anywhere.
 package wording
 
 import (

@@ -1,24 +1,23 @@
-// Package ranges reads ranges of lines, as addresses, prompts and events have them: "3,7-9".
-package ranges
+package wording
 
 import (
 	"strconv"
 	"strings"
 )
 
-// Parse reads ranges parted by commas, each as "A-B", "A-" (then B is 0) or "A", counting from 1
-// and with A not above B.
-func Parse(text string) (ranges [][2]int, err error) {
-	for one := range strings.SplitSeq(text, ",") {
-		a, b, ranged := strings.Cut(strings.TrimSpace(one), "-")
-		from, err := Number(a)
+// Ranges reads ranges of lines, as addresses, prompts and events have them: "3,7-9". Each is "A-B",
+// "A-" (then B is 0) or "A", counting from 1 and with A not above B.
+func Ranges(text string) (ranges [][2]int, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		a, b, ranged := strings.Cut(strings.TrimSpace(part), "-")
+		from, err := LineNumber(a)
 		to := from
 		switch {
 		case err != nil:
 		case ranged && b == "":
 			to = 0
 		case ranged:
-			if to, err = Number(b); err == nil && to < from {
+			if to, err = LineNumber(b); err == nil && to < from {
 				err = strconv.ErrRange
 			}
 		}
@@ -30,9 +29,9 @@ func Parse(text string) (ranges [][2]int, err error) {
 	return ranges, nil
 }
 
-// One reads a single range that has an end, "A-B" or "A".
-func One(text string) (from, to int, err error) {
-	all, err := Parse(text)
+// Range reads a single range that has an end, "A-B" or "A".
+func Range(text string) (from, to int, err error) {
+	all, err := Ranges(text)
 	if err == nil && (len(all) != 1 || all[0][1] == 0) {
 		err = strconv.ErrSyntax
 	}
@@ -54,8 +53,8 @@ func Ascend(ranges [][2]int) bool {
 	return true
 }
 
-// Number reads a number from 1 on: digits only, no sign, no space.
-func Number(s string) (int, error) {
+// LineNumber reads a number from 1 on: digits only, no sign, no space.
+func LineNumber(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err == nil && n == 0 {
 		err = strconv.ErrRange

@@ -1,4 +1,4 @@
-package ranges
+package wording
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ func TestRanges(t *testing.T) {
 		"99999999999": "no",
 	} {
 		got := "no"
-		if all, err := Parse(text); err == nil {
+		if all, err := Ranges(text); err == nil {
 			got = fmt.Sprint(all, Ascend(all))
 		}
 		if got != want {
@@ -22,7 +22,7 @@ func TestRanges(t *testing.T) {
 	}
 	for text, want := range map[string][3]int{"3": {3, 3, 1}, "3-9": {3, 9, 1}, "3-": {}, "1,2": {},
 		"": {}} {
-		from, to, err := One(text)
+		from, to, err := Range(text)
 		if (err == nil) != (want[2] == 1) || from != want[0] || to != want[1] {
 			t.Errorf("%q is %d to %d, %v", text, from, to, err)
 		}
