@@ -54,7 +54,8 @@ type Config struct {
 	// AgentIdle is after how long without a turn, a task or a subscriber the agent's conversation
 	// is closed, to be resumed by the next prompt. 0: it stays open.
 	AgentIdle time.Duration
-	// SnapshotWait is how long a prompt waits for a snapshot, and how long an act; 0 means 2 s.
+	// SnapshotWait is how long a prompt waits for a snapshot, and how long an act; 0 means 2 s
+	// and 10 s.
 	SnapshotWait time.Duration
 	// DraftPause is between two saves of the messages in flight; 0 means 250 ms.
 	DraftPause time.Duration

@@ -12,8 +12,11 @@ import (
 )
 
 const (
-	// snapshotLimit is how long a prompt waits for a snapshot, and how long an act.
-	snapshotLimit = 2 * time.Second
+	// promptLimit is how long a prompt waits for a snapshot.
+	promptLimit = 2 * time.Second
+	// actLimit is how long an act does: going back cannot undo an act that does not wait. A folder is
+	// looked at in less, but where others keep the machine busy.
+	actLimit = 10 * time.Second
 	// endLimit is how long the end of a turn does, which may have made thousands of files.
 	endLimit = 20 * time.Second
 )
@@ -85,7 +88,7 @@ func (s *keeper) beforeAct(ctx context.Context, t *turn) {
 	s.mu.Lock()
 	t.acts = true
 	s.mu.Unlock()
-	limit := time.NewTimer(cmp.Or(s.cfg.SnapshotWait, snapshotLimit))
+	limit := time.NewTimer(cmp.Or(s.cfg.SnapshotWait, actLimit))
 	defer limit.Stop()
 	select {
 	case <-b.done:
@@ -102,7 +105,7 @@ func (s *keeper) beforePrompt(t *turn) {
 	if b == nil {
 		return
 	}
-	limit := time.NewTimer(cmp.Or(s.cfg.SnapshotWait, snapshotLimit))
+	limit := time.NewTimer(cmp.Or(s.cfg.SnapshotWait, promptLimit))
 	defer limit.Stop()
 	select {
 	case <-b.done:

@@ -146,7 +146,7 @@ func TestSnapshotsOfATurn(t *testing.T) {
 					got = slices.Insert(slices.Delete(got, i, i+1), 0, "warm")
 				}
 				equal(t, "what happened", strings.Join(got, " "), c.want)
-				if strings.HasSuffix(name, "slow") && took != 2*snapshotLimit {
+				if strings.HasSuffix(name, "slow") && took != promptLimit+actLimit {
 					t.Errorf("the act waited for %v", took)
 				}
 				for _, call := range all[event.ToolExecutionComplete](r) {
