@@ -37,18 +37,29 @@ const (
 // field is a field of a form.
 type field struct {
 	Name        string   `json:"-"`
-	Type        string   `json:"type"` // string, number, integer or boolean
+	Type        string   `json:"type"` // string, number, integer, boolean, or array of choices
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
 	Enum        []string `json:"enum"`
 	EnumNames   []string `json:"enumNames"`
-	OneOf       []struct {
-		Const string `json:"const"`
-		Title string `json:"title"`
-	} `json:"oneOf"`
+	OneOf       []choice `json:"oneOf"`
+	Items       struct {
+		Enum  []string `json:"enum"`
+		AnyOf []choice `json:"anyOf"`
+	} `json:"items"`
+	MinItems int  `json:"minItems"`
+	MaxItems int  `json:"maxItems"` // 0: any number
 	Default  any  `json:"default"`
 	Required bool `json:"-"`
 }
+
+// choice is a value of a field with its name.
+type choice struct {
+	Const string `json:"const"`
+	Title string `json:"title"`
+}
+
+const several = "array"
 
 // secret reports whether a field asks for what must not be written into a form.
 func (f field) secret() bool {
@@ -78,7 +89,8 @@ func fieldsOf(schema any) (all []field, err error) {
 		case f.secret():
 			return nil, fmt.Errorf("the field %q asks for a secret, which no form may do: "+
 				"ask for it by an address (mode url)", name)
-		case !slices.Contains([]string{"string", "number", "integer", "boolean"}, f.Type):
+		case !slices.Contains([]string{"string", "number", "integer", "boolean"}, f.Type) &&
+			(f.Type != several || len(f.names()) == 0):
 			return nil, fmt.Errorf("the field %q is neither a text, a number nor a choice", name)
 		}
 		all = append(all, f)
@@ -98,9 +110,12 @@ func (f field) question() (q agent.Question) {
 	if f.Default != nil {
 		q.Question += fmt.Sprintf(" (%v is the default)", f.Default)
 	}
-	q.Choices = f.names()
-	if f.Type == "boolean" {
+	switch q.Choices = f.names(); f.Type {
+	case "boolean":
 		q.Choices = []string{chooseYes, chooseNo}
+	case several:
+		q.Question += ". Any of these, with commas between them: " + strings.Join(q.Choices, ", ")
+		q.Choices = nil
 	}
 	q.AllowFreeform = len(q.Choices) == 0
 	if !f.Required {
@@ -111,10 +126,10 @@ func (f field) question() (q agent.Question) {
 
 // names are the names of what can be chosen, in the order of values.
 func (f field) names() (names []string) {
-	for _, o := range f.OneOf {
+	for _, o := range append(slices.Clip(f.OneOf), f.Items.AnyOf...) {
 		names = append(names, cmp.Or(o.Title, o.Const))
 	}
-	for i, value := range f.Enum {
+	for i, value := range append(slices.Clip(f.Enum), f.Items.Enum...) {
 		if i < len(f.EnumNames) {
 			value = f.EnumNames[i]
 		}
@@ -125,11 +140,15 @@ func (f field) names() (names []string) {
 
 // value is what the user's answer is in JSON; false: it is not one of the field's type.
 func (f field) value(answer string) (any, bool) {
+	if f.Type == several {
+		return f.values(answer)
+	}
 	if i := slices.Index(f.names(), answer); i >= 0 {
-		if i < len(f.OneOf) {
-			return f.OneOf[i].Const, true
+		titled := append(slices.Clip(f.OneOf), f.Items.AnyOf...)
+		if i < len(titled) {
+			return titled[i].Const, true
 		}
-		return f.Enum[i-len(f.OneOf)], true
+		return append(slices.Clip(f.Enum), f.Items.Enum...)[i-len(titled)], true
 	}
 	switch f.Type {
 	case "boolean":
@@ -142,6 +161,20 @@ func (f field) value(answer string) (any, bool) {
 		return n, err == nil
 	}
 	return answer, len(f.names()) == 0
+}
+
+// values are those of an answer that names several.
+func (f field) values(answer string) (any, bool) {
+	one, all := f, []any{}
+	one.Type = "string"
+	for name := range strings.SplitSeq(answer, ",") {
+		v, ok := one.value(strings.TrimSpace(name))
+		if !ok {
+			return nil, false
+		}
+		all = append(all, v)
+	}
+	return all, len(all) >= f.MinItems && (f.MaxItems == 0 || len(all) <= f.MaxItems)
 }
 
 // elicit asks the user what a server wants to know in a call: in the page, one question for each

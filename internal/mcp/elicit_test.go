@@ -28,6 +28,8 @@ func TestServersAsk(t *testing.T) {
 	}{
 		"a form": {`{"mode":"form","message":"Book a table","requestedSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer","title":"Guests"},"day":{"type":"string","enum":["mo","tu"],"enumNames":["Monday","Tuesday"]},"note":{"type":"string"},"sure":{"type":"boolean"}}}}`,
 			[]string{"many", "3", "Tuesday", "Leave it empty", "Yes"}, "The MCP server docs asks (1 of 4): Book a table — Guests", `accept {"day":"tu","n":3,"sure":true}`},
+		"several": {form(`"days":{"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["mo","tu","we"]}}`), []string{"so", "mo, tu, we", "mo, we"},
+			"days. Any of these, with commas between them: mo, tu, we", `accept {"days":["mo","we"]}`},
 		"declined":      {form(`"note":{"type":"string"}`), []string{"Decline"}, "note", "decline null"},
 		"no fields":     {form(""), []string{"Accept"}, "asks: Book a table", "accept null"},
 		"a secret":      {form(`"apiKey":{"type":"string","title":"API key"}`), nil, "", `the field "apiKey" asks for a secret`},

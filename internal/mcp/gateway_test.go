@@ -216,6 +216,31 @@ func TestServersThatEnd(t *testing.T) {
 	}
 }
 
+// Of a result of very many blocks the first are read, and one of very many bytes ends the connection,
+// over HTTP as well.
+func TestHugeResults(t *testing.T) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
+	add := func(name string, blocks int, text string) {
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: slices.Repeat([]mcp.Content{&mcp.TextContent{Text: text}}, blocks)}, nil
+		})
+	}
+	add("blocks", 100_000, "a")
+	add("bytes", 1, strings.Repeat("x", 40<<20))
+	for _, json := range []bool{true, false} {
+		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{JSONResponse: json}))
+		t.Cleanup(web.Close)
+		t.Cleanup(web.CloseClientConnections) // before that
+		_, tools := lend(t, webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}}), "", boundless{})
+		if _, res := run(t, tools["docs-bytes"], `{}`); res.Type != agent.Failed || !strings.Contains(res.TextForModel, "docs ended in the call") {
+			t.Errorf("%.300s", res.TextForModel)
+		}
+		if _, res := run(t, tools["docs-blocks"], `{}`); !strings.HasSuffix(res.TextForModel, "a\na\n(90000 more blocks were left out.)") || len(res.TextForModel) > 21_000 {
+			t.Errorf("%d bytes", len(res.TextForModel))
+		}
+	}
+}
+
 // weak is a server that ends at a call.
 func weak() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "weak", Version: "1"}, nil)

@@ -258,7 +258,30 @@ func (s *UserServers) look(ctx context.Context, workspace string,
 	if again {
 		s.tried[workspace] = s.cfg.Now()
 	}
+	distinct(all)
 	return all, nil
+}
+
+// distinct has servers fail of which a tool would be called like one of another server.
+func distinct(all []UserServerStatus) {
+	owner := map[string]string{} // of what agents call a tool
+	for i, x := range all {
+		if x.State != Ready {
+			continue
+		}
+		for _, o := range x.offers {
+			if other := owner[o.spec.Name]; other != "" && all[i].State == Ready {
+				all[i].State, all[i].Failure = Failed, fmt.Sprintf("Agents would call its tool %q and one of "+
+					"%s the same, %s. Give one of the two servers another name in config.yaml.", o.name, other,
+					wording.Cut(o.spec.Name, 100))
+			}
+		}
+		for _, o := range x.offers {
+			if all[i].State == Ready {
+				owner[o.spec.Name] = x.Name
+			}
+		}
+	}
 }
 
 var errSignIn = errors.New("it wants a sign-in")

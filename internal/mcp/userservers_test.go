@@ -148,6 +148,24 @@ func TestThreat89WholeTools(t *testing.T) {
 	}
 }
 
+// Of two servers with a tool that agents would call the same, the second is not lent.
+func TestToolsOfTheSameName(t *testing.T) {
+	one := listing(t, func() string { return `{"name":"b-look","inputSchema":{"type":"object"}}` })
+	two := listing(t, func() string { return `{"name":"look","inputSchema":{"type":"object"}}` })
+	s := webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"a": {Type: "http", URL: one.URL}, "a-b": {Type: "http", URL: two.URL}}})
+	if got := offered(t, s); !slices.Equal(got, []string{"a-b-look"}) {
+		t.Errorf("agents are offered %q", got)
+	}
+	all, err := s.Status(t.Context(), webmcp.In{})
+	if err != nil || all[0].State != webmcp.Ready || all[1].Failure != `Agents would call its tool "look" and one of a the same, a-b-look. Give one of the two servers another name in config.yaml.` {
+		t.Errorf("%+v, %v", all, err)
+	}
+	set, tools := lend(t, s, "", nil)
+	if ask, _ := run(t, tools["a-b-look"], `{}`); ask.Server != "a" || len(set.Tools()) != 1 {
+		t.Errorf("it is a tool of %q", ask.Server)
+	}
+}
+
 // A server that redirects to another origin, be it only another port, gets no credentials of the
 // user's there.
 func TestRedirectsLoseTheHeaders(t *testing.T) {
