@@ -117,8 +117,12 @@ func (a *apps) call(r *http.Request, one *session.Session, in appCall) (out appA
 		return out, err
 	}
 	out.Result, err = one.PageCall(r.Context(), app.Server, in.Tool, in.Arguments)
+	code := "page_call"
+	if errors.Is(err, session.ErrPageDenied) {
+		code = "page_denied"
+	}
 	if errors.Is(err, session.ErrPageCall) {
-		return out, invalid("page_call", "%s", wording.Sentence(err.Error()))
+		return out, invalid(code, "%s", wording.Sentence(err.Error()))
 	}
 	return out, err
 }

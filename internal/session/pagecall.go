@@ -15,6 +15,9 @@ import (
 // ErrPageCall wraps why a page does not get what it called for, as the page is answered.
 var ErrPageCall = errors.New("the call of a page failed")
 
+// ErrPageDenied wraps that it was denied, and is an [ErrPageCall].
+var ErrPageDenied = fmt.Errorf("%w", ErrPageCall)
+
 // PageCall calls a tool of an MCP server for the page of that server, and returns the server's
 // answer. It takes the way of any call, and rules, grants and the mode decide about it as about an
 // agent's. The log has it as the user's: neither it nor what came of it reaches a model. It waits
@@ -47,6 +50,8 @@ func (s *viewer) PageCall(ctx context.Context, server, name string,
 	switch {
 	case err != nil:
 		return nil, err
+	case res.Error != nil && res.Error.Kind == event.KindDenied:
+		return nil, fmt.Errorf("%w: %s", ErrPageDenied, res.Error.Message)
 	case res.Error != nil:
 		return nil, fmt.Errorf("%w: %s", ErrPageCall, res.Error.Message)
 	}

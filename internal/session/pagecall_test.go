@@ -80,7 +80,7 @@ func TestPageCall(t *testing.T) {
 				}
 			}
 			err := <-done
-			if errors.Is(err, ErrPageCall) != c.fails || (err == nil) == c.fails ||
+			if errors.Is(err, ErrPageCall) != c.fails || errors.Is(err, ErrPageDenied) != c.fails || (err == nil) == c.fails ||
 				(string(got) == `{"never":1}`) == c.fails {
 				t.Errorf("%s: %s, %v", name, got, err)
 			}

@@ -34,6 +34,10 @@ const acts = {
     const got = await ask('tools/call', { name: 'close', arguments: { id: 'REL-412' } }).then((r) => r.content[0].text, (e) => e.message)
     await ask('ui/message', { role: 'user', content: { type: 'text', text: 'called: ' + got } })
   },
+  async again() {
+    const close = () => ask('tools/call', { name: 'close', arguments: { id: 'REL-1' } }).then(() => 'done', (e) => e.message)
+    await say('again: ' + (await close() !== 'done') + ' ' + await close())
+  },
   async reach() {
     const reached = []
     const tries = {
@@ -182,6 +186,15 @@ func TestThreat124PagesOfServers(t *testing.T) {
 	p.js(`document.querySelector('#chips [data-act=unchip]').click()`)
 	if closed.Load() != 1 || read("canary-closed") {
 		t.Errorf("called %d times, and the model knows", closed.Load())
+	}
+
+	does("search", "again")
+	p.answer("[data-act=deny]")
+	chip("docs: again: true The user denied this tool to the page.") // and asked once
+	p.done()
+	p.js(`document.querySelector('#chips [data-act=unchip]').click()`)
+	if closed.Load() != 1 {
+		t.Error("a page called what was denied")
 	}
 
 	does("search", "reach")

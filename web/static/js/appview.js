@@ -49,6 +49,20 @@ async function openLink(frame, server, url) {
   window.open(to.href, '_blank', 'noopener,noreferrer')
 }
 
+/** Makes what calls tools for a page. One that was denied it is not asked about again while the page is there. */
+function callerOf(of) {
+  const denied = new Set()
+  return async ({ name, arguments: given = {} }) => {
+    if (denied.has(name)) throw new Error('The user denied this tool to the page.')
+    try {
+      return (await post(path(`/outputs/${of}/app/call`), { tool: name, arguments: given })).result
+    } catch (err) {
+      if (err.code === 'page_denied') denied.add(name)
+      throw err
+    }
+  }
+}
+
 /** What is answered to a page. */
 function answersOf(frame, of, { server, tool, hosts, allowed }) {
   const chip = chipOf(of, server)
@@ -63,7 +77,7 @@ function answersOf(frame, of, { server, tool, hosts, allowed }) {
     'ui/message': (p) => chip(textOf(p)),
     'ui/update-model-context': (p) => chip(textOf(p)),
     'ui/open-link': ({ url }) => openLink(frame, server, url),
-    'tools/call': async ({ name, arguments: given = {} }) => (await post(path(`/outputs/${of}/app/call`), { tool: name, arguments: given })).result,
+    'tools/call': callerOf(of),
   }
 }
 
