@@ -122,7 +122,7 @@ const Lent = "http://127.0.0.1:61081"
 type Cage struct {
 	cfg   Config
 	walk  walker
-	given walker // of what else trees read
+	given *walker // of what else trees read, which all cages of a server share
 	keep  keeper
 
 	mu   sync.Mutex
@@ -190,7 +190,7 @@ func New(c Config) (*Cage, error) {
 			ruled:  len(c.Policy.WithheldBelow()) > 0,
 			known:  map[string]*folder{},
 		},
-		given: walker{policy: c.Policy, known: map[string]*folder{}},
+		given: &walker{onlySecrets: true, known: map[string]*folder{}},
 	}
 	cage.keep.cfg, cage.keep.walk = &cage.cfg, &cage.walk
 	return cage, nil

@@ -15,6 +15,7 @@ const openedElsewhere = 5 * time.Second
 // Cages are those of all workspaces. Their methods may be called concurrently.
 type Cages struct {
 	config func(workspace string) Config
+	given  *walker // of what trees of all workspaces read
 
 	mu   sync.Mutex
 	made map[string]*Cage // guarded by mu
@@ -22,7 +23,8 @@ type Cages struct {
 
 // NewCages returns cages that are made with what config returns, each when it is first asked for.
 func NewCages(config func(workspace string) Config) *Cages {
-	return &Cages{config: config, made: map[string]*Cage{}}
+	return &Cages{config: config, made: map[string]*Cage{},
+		given: &walker{onlySecrets: true, known: map[string]*folder{}}}
 }
 
 // Of returns the cage of a workspace.
@@ -34,6 +36,7 @@ func (c *Cages) Of(workspace string) (*Cage, error) {
 	}
 	in, err := New(c.config(workspace))
 	if err == nil {
+		in.given = c.given
 		c.made[workspace] = in
 	}
 	return in, err

@@ -43,6 +43,8 @@ type folder struct {
 type walker struct {
 	policy *policy.Policy
 	ruled  bool // rules of the user keep something from commands
+	// onlySecrets is where what runs later does not matter.
+	onlySecrets bool
 
 	mu    sync.Mutex
 	known map[string]*folder // guarded by mu, by path
@@ -83,7 +85,8 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 			e.held = gitFolder
 		case e.folder && isDependencies(e.name):
 			e.held = dependencies
-		case policy.IsLater(filepath.ToSlash(filepath.Join(dir, e.name)), policy.Runs):
+		case !w.onlySecrets &&
+			policy.IsLater(filepath.ToSlash(filepath.Join(dir, e.name)), policy.Runs):
 			// ~/.config may be the workspace
 			e.held = later
 		case policy.Sensitive(rel) || e.folder && policy.Sensitive(rel+"/x.go"):

@@ -65,6 +65,9 @@ var sources = []string{
 var backup = regexp.MustCompile(
 	`(?:~|\.(?:bak|bkp|backup|old|orig|original|save|saved|copy|sw[a-p]|\d{1,14})|[-_. ]copy|[-_]backup|[-_]old)$`)
 
+// backupLength is how many bytes of a name's end [backup] may match.
+const backupLength = len(".12345678901234")
+
 // Sensitive reports whether a file may hold keys or passwords by its path, of which
 // the last elements suffice. Links have to be followed by the caller, who judges
 // both names. See [SensitiveFile] for files whose content has to be looked at.
@@ -111,11 +114,12 @@ func originals(name string) []string {
 	name = strings.TrimRight(name, ". ") // Windows opens "a.key" by "a.key. "
 	names := []string{name}
 	for range 3 { // server.key.old.1~
-		cut := backup.ReplaceAllString(name, "")
-		if cut == name {
+		end := max(0, len(name)-backupLength)
+		at := backup.FindStringIndex(name[end:])
+		if at == nil {
 			break
 		}
-		name = cut
+		name = name[:end+at[0]]
 		names = append(names, name, strings.TrimPrefix(name, ".")) // an editor's .server.key.swp
 	}
 	if in, ok := strings.CutPrefix(name, "#"); ok {
