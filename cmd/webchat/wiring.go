@@ -301,6 +301,7 @@ func (w *wiring) answer() (err error) {
 		Forwarded:   w.metrics.wasForwarded,
 		UserServers: userServers{w.o.roster(w.c).mcpServers()},
 		Home:        w.o.home(),
+		Public:      cage.Public(),
 		Version:     version(),
 		Consent:     w.o.with(w.c).consent(),
 		Grants:      w.kept,

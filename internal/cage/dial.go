@@ -69,6 +69,40 @@ func (d *door) dial(asking context.Context, host, port string) (net.Conn, error)
 	return nil, err
 }
 
+// Public reaches hosts that are neither this machine nor in a private network, and no proxy: what is
+// judged is the address it connects to, so a name that leads elsewhere at a second look-up leads
+// nowhere.
+func Public() *http.Transport {
+	return &http.Transport{DialContext: dialPublic, DisableKeepAlives: true, ForceAttemptHTTP2: true,
+		MaxResponseHeaderBytes: 64 << 10}
+}
+
+func dialPublic(asking context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(asking, dialPatience)
+	defer cancel()
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("look up %s: %w", host, err)
+	}
+	var dialer net.Dialer
+	for _, ip := range ips {
+		if near(ip) != "" || isInner(ip) {
+			err = &refusedError{"it leads to this machine or to a private network"}
+			continue
+		}
+		conn, failed := dialer.DialContext(ctx, network, net.JoinHostPort(ip.Unmap().String(), port))
+		if failed == nil {
+			return conn, nil
+		}
+		err = failed
+	}
+	return nil, err
+}
+
 // innerNets are private networks beside those of [netip.Addr.IsPrivate]: of carriers and VPNs, for
 // tests, reserved, and the forms in which IPv6 carries an IPv4 address.
 var innerNets = prefixes("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4",

@@ -38,7 +38,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			POST /api/sessions/{id}/attachments, GET /api/sessions/{id}/export, GET /api/sessions/{id}/places, GET /api/sessions/{id}/changes,
 			GET /api/sessions/{id}/outputs, GET /sessions/{id}, GET /sessions/{id}/replay, GET /sessions/{id}/stream,
 			GET /api/sessions/{id}/tools/{toolCallId}, GET /sessions/{id}/desk/{output}, GET /sessions/{id}/review, GET /sessions/{id}/sandbox`,
-		ofOutput: `GET /api/outputs/{id}, GET /api/outputs/{id}/page, GET /api/outputs/{id}/app, GET /api/outputs/{id}/app/data,
+		ofOutput: `GET /api/outputs/{id}, GET /api/outputs/{id}/page, GET /api/outputs/{id}/pictures/{picture}, GET /api/outputs/{id}/app, GET /api/outputs/{id}/app/data,
 			GET /api/outputs/{id}/media, GET /api/outputs/{id}/follow,
 			GET /api/outputs/{id}/json, GET /api/outputs/{id}/lines, GET /api/outputs/{id}/html, GET /api/outputs/{id}/views/{view},
 			GET /api/outputs/{id}/grep, GET /api/outputs/{id}/matches, GET /api/outputs/{id}/count, GET /api/outputs/{id}/density,

@@ -148,6 +148,8 @@ func newHouseIn(t testing.TB, db interface {
 			snapshots = c
 		case consent.Cage:
 			cage = c
+		case http.RoundTripper:
+			h.config.Public = c
 		case server.Consent:
 			h.config.Consent = c
 		case reach:
@@ -220,6 +222,7 @@ func newHouseIn(t testing.TB, db interface {
 		Hub:        h.hub,
 		Guard:      h.guard,
 		Consent:    h.config.Consent,
+		Public:     h.config.Public,
 		Pages:      pages,
 		Version:    "test",
 		Grants:     kept,

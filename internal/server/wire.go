@@ -21,6 +21,7 @@ type resources struct {
 	copies      *copies
 	description *description
 	edits       *edits
+	far         *farPictures
 	exports     *exports
 	files       *namedFiles
 	find        finder
@@ -75,6 +76,7 @@ func wire(c Config, pumps *topicPumps) *resources {
 		description: &description{},
 		edits:       &edits{shown, c.Outputs, seen},
 		exports:     &exports{past, cover, drawn},
+		far:         newFarPictures(c.Outputs, seen, c.Public),
 		files:       &namedFiles{find, c.Sessions},
 		find:        find,
 		health:      &health{c.Sessions, c.Peers, c.Stopping},

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"encoding/base64"
 	"image"
 	"image/color"
@@ -15,6 +16,9 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"webchat/internal/server"
+	"webchat/internal/sessions"
 )
 
 // A Markdown file on the Desk has what people write such files with: places in it and files beside
@@ -47,7 +51,7 @@ func TestMarkdownExtras(t *testing.T) {
 	p.wait(onDesk + `.querySelectorAll('.pic-ref[data-to] + .href').length === 4`)
 	p.is(`[...`+onDesk+`.querySelectorAll('.pic-ref[data-to] + .href')].map((e) => /secrets|workspace|%ff/.test(e.textContent)).join()`, "true,true,true,true")
 	p.is(onDesk+`.querySelectorAll('.said img').length + ' ' + performance.getEntriesByType('resource').filter((r) => new URL(r.name).origin !== location.origin).length + ' ' + window.bad`, "1 0 undefined")
-	p.has(".pane:not([hidden]) .pics", "1 picture of other sites, not loaded")
+	p.has(".pane:not([hidden]) .pics", "1 picture of other sites")
 	p.has(".pane:not([hidden]) .pic-ref:not([data-to])", "Far")
 	p.js(onDesk + `.querySelector("a[data-to='other.md#there-it-is']").focus()`)
 	p.has(".pane:not([hidden]) .dfoot .goes", "other.md#there-it-is")
@@ -201,4 +205,49 @@ func TestHTMLPreview(t *testing.T) {
 	if got := eval[string](p, `fetch('/api/outputs/' + `+onDesk+`.dataset.output + '/page').then((r) => [r.headers.get('Content-Security-Policy').includes('; sandbox'), r.headers.get('X-Content-Type-Options')].join())`); got != "true,nosniff" {
 		t.Errorf("its headers are %s", got)
 	}
+}
+
+// Pictures of other sites are asked for by the server once Load was pressed, and by the page never:
+// what fails stays a badge, says why and can be tried again.
+func TestPicturesOfOtherSitesLoad(t *testing.T) {
+	var asked, away atomic.Int64
+	away.Store(1)
+	far := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.URL.Path == "/late.svg" && away.Load() == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><script>window.bad = 1</script></svg>`))
+	}))
+	defer far.Close()
+	h := newHouse(t, func(_ *sessions.Config, c *server.Config) {
+		public := far.Client().Transport.(*http.Transport).Clone()
+		public.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, far.Listener.Addr().String())
+		}
+		c.Public = public
+	})
+	h.site.put("README.md", "# ![Logo](https://far.example.com/logo.svg)\n\n![Late](https://far.example.com/late.svg) ![](https://other.example.com/x.svg)\n")
+	p := h.site.open("/sessions/" + h.session(t))
+	p.look(1440, 900, "light")
+	p.say("/show README.md")
+	p.front("README.md")
+	p.has(".pane:not([hidden]) .pics", "3 pictures of other sites")
+	p.has(".pane:not([hidden]) .pics .from", "far.example.com, other.example.com")
+	p.is(`[...`+onDesk+`.querySelectorAll('.pic-ref')].map((e) => e.textContent).join()`, "Logo,Late,picture")
+	if n := asked.Load(); n > 0 {
+		t.Errorf("before Load was pressed the sites were asked %d times", n)
+	}
+	p.shot("desk-markdown-pictures")
+	p.expect("400")
+	p.click(".pane:not([hidden]) .pics .link")
+	p.wait(onDesk + `.querySelectorAll('.said img').length === 2 && ` + onDesk + `.querySelector('h4 img, h5 img, h1 img, .said img').naturalWidth === 40`)
+	p.wait(onDesk + `.querySelector('.pic-ref')?.title === 'Not loaded from far.example.com: it answers 503 Service Unavailable.'`)
+	p.accessible("a picture that could not be loaded")
+	away.Store(0)
+	p.click(".pane:not([hidden]) .pic-ref")
+	p.wait(onDesk + `.querySelectorAll('.said img').length === 3 && !document.querySelector('.pane:not([hidden]) .pics')`)
+	p.is(`performance.getEntriesByType('resource').filter((r) => !['localhost', ''].includes(new URL(r.name).hostname)).length + ' ' + window.bad`, "0 undefined")
 }

@@ -21,10 +21,11 @@ import (
 
 // Bounds of a document; what is beyond them is shown as it was written.
 const (
-	maxNotes   = 1000 // footnotes
-	maxAnchors = 5000 // headings that links lead to
-	maxFolds   = 8    // how deep details nest
-	maxFront   = 200  // lines of settings that a text begins with
+	maxNotes    = 1000 // footnotes
+	maxPictures = 1000 // of other sites
+	maxAnchors  = 5000 // headings that links lead to
+	maxFolds    = 8    // how deep details nest
+	maxFront    = 200  // lines of settings that a text begins with
 )
 
 // anchorPrefix begins every id in a document, so that none is one of the page's.
@@ -39,6 +40,8 @@ type Document struct {
 	notes  map[string]*footnote // by label
 	order  []*footnote
 	math   mathematics
+
+	pictures map[string]string // of other sites, by name: those that were drawn
 }
 
 // row is a block of a text at a line, or details.

@@ -2,7 +2,10 @@ package markdown
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -100,6 +103,9 @@ func (b *Block) mark(doc ast.Node) {
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // never fails
 		if entering && (n.Kind() == ast.KindLink || n.Kind() == ast.KindImage) {
 			n.SetAttributeString("document", true)
+			if i, ok := n.(*ast.Image); ok {
+				b.doc.far(i)
+			}
 		}
 		return ast.WalkContinue, nil
 	})
@@ -191,7 +197,36 @@ func image(w util.BufWriter, source []byte, n ast.Node) {
 		put(w, `<span class="pic-ref" data-to="`+render.EscapeText(to)+`">`+alt+"</span>")
 		return
 	}
-	put(w, `<span class="pic-ref">`+alt+"</span>")
+	far := ""
+	if name, ok := n.AttributeString("far"); ok {
+		host, _ := n.AttributeString("host")
+		far = ` data-far="` + name.(string) + `" data-host="` + render.EscapeText(host.(string)) + `"`
+	}
+	put(w, `<span class="pic-ref"`+far+`>`+alt+"</span>")
+}
+
+// far has the renderer name a picture of another site that can be fetched: by https.
+func (d *Document) far(n *ast.Image) {
+	address, ok := safeAddress(string(n.Destination))
+	u, err := url.Parse(address)
+	if !ok || err != nil || u.Scheme != "https" || u.User != nil || len(d.pictures) == maxPictures {
+		return
+	}
+	sum := sha256.Sum256([]byte(address))
+	name := hex.EncodeToString(sum[:8])
+	if d.pictures == nil {
+		d.pictures = map[string]string{}
+	}
+	d.pictures[name] = address
+	n.SetAttributeString("far", name)
+	n.SetAttributeString("host", u.Hostname())
+}
+
+// Picture is the address of a picture of another site among what was drawn so far, by the name that
+// its data-far has.
+func (d *Document) Picture(name string) (address string, ok bool) {
+	address, ok = d.pictures[name]
+	return address, ok
 }
 
 // safeAddress returns an address as it may be followed, in plain ASCII.

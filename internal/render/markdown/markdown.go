@@ -118,6 +118,7 @@ func documentPolicy() *bluemonday.Policy {
 		regexp.MustCompile(
 			`^(alert (note|tip|important|warning|caution)|alert-head|note-ref)$`)).OnElements("div", "p", "sup")
 	p.AllowAttrs("data-to").OnElements("a", "span")
+	p.AllowAttrs("data-far", "data-host").OnElements("span")
 	return p
 }
 

@@ -1,7 +1,7 @@
 // A Markdown text on the Desk: links to places in it and to files beside it, and pictures of the
 // workspace, which are made into outputs when they are seen.
 
-import { path, post } from './api.js'
+import { get, path, post } from './api.js'
 import { base } from './base.js'
 import { diagram, page } from './frames.js'
 import { clone, some } from './html.js'
@@ -117,15 +117,68 @@ function shown(el) {
 
 const begun = new WeakMap() // the element of a text → what watches its pictures, and reads it on
 
-/** Says once in the head how many pictures of other sites the text has. */
+const loaded = new Set() // outputs whose pictures of other sites were asked for
+
+/** Says once in the head how many pictures of other sites the text has, and whom Load asks for them. */
 function count(pane, root) {
-  const n = root.querySelectorAll('.pic-ref:not([data-to], [data-bytes])').length
+  const all = [...root.querySelectorAll('.pic-ref:not([data-to], [data-bytes])')]
   const head = pane.querySelector(':scope > .dhead')
-  head?.querySelector('.pics')?.remove()
-  if (!n || !head) return
+  const old = head?.querySelector('.pics')
+  const hosts = [...new Set(all.map((el) => el.dataset.host).filter(Boolean))]
+  if (!all.length || !head) return old?.remove()
   const { root: el, parts } = clone('tpl-pics')
-  parts.words.textContent = `${some(n, 'picture')} of other sites, not loaded`
-  head.querySelector('.sp').before(el)
+  parts.words.textContent = `${some(all.length, 'picture')} of other sites`
+  parts.from.textContent = hosts.join(', ')
+  parts.from.title = hosts.join(', ')
+  if (hosts.length) {
+    parts.load.addEventListener('click', () => {
+      loaded.add(pane.dataset.output)
+      for (const one of all) delete one.dataset.failed
+      far(pane, root).catch(failed)
+    })
+  } else parts.load.remove()
+  const held = old?.contains(document.activeElement)
+  if (old) old.replaceWith(el)
+  else head.querySelector('.sp').before(el)
+  if (held && parts.load.isConnected) parts.load.focus()
+  return null
+}
+
+/** Loads pictures of other sites through the server, once Load was pressed: the page asks no other site. */
+async function far(pane, root) {
+  const waiting = [...root.querySelectorAll('.pic-ref[data-far]:not([data-failed], [aria-busy])')]
+  for (const el of waiting) el.setAttribute('aria-busy', 'true')
+  const next = async () => {
+    for (let el = waiting.shift(); el; el = waiting.shift()) await fetched(el, pane, root)
+  }
+  await Promise.all([next(), next(), next(), next()])
+  count(pane, root)
+}
+
+/** Puts a picture of another site in the place of its badge, or says there why not: a click tries again. */
+async function fetched(el, pane, root) {
+  try {
+    const reply = await get(`/api/outputs/${pane.dataset.output}/pictures/${el.dataset.far}`)
+    const url = URL.createObjectURL(await reply.blob())
+    const img = document.createElement('img')
+    img.alt = el.textContent
+    for (const end of ['load', 'error']) img.addEventListener(end, () => URL.revokeObjectURL(url))
+    img.src = url
+    el.replaceWith(img)
+  } catch (err) {
+    el.dataset.failed = ''
+    el.title = err.message
+    el.tabIndex = 0
+    el.setAttribute('role', 'button')
+    el.addEventListener('click', (e) => {
+      e.preventDefault()
+      e.stopPropagation()
+      delete el.dataset.failed
+      far(pane, root).catch(failed)
+    }, { once: true })
+    el.addEventListener('keydown', (e) => { if (e.key === 'Enter') el.click() }, { once: true })
+  }
+  el.removeAttribute('aria-busy')
 }
 
 /** Makes a Markdown text, or more of it, live. readOn(root) reads the next piece; false: there is none. */
@@ -149,5 +202,6 @@ export function reading(pane, root, readOn = () => false) {
     seen.observe(el)
   }
   count(pane, root)
+  if (loaded.has(pane.dataset.output)) far(pane, root).catch(failed)
   arrive(pane, root)
 }
