@@ -22,7 +22,8 @@ import (
 // written here and not by git, which would follow a link that takes a folder's place meanwhile.
 type objects struct {
 	dir     string
-	written int64 // bytes on disk, by this process
+	written int64        // bytes on disk, by this process
+	z       *zlib.Writer // used again: making one costs more than a small file
 }
 
 // The kinds of objects, and the modes of what a tree names.
@@ -66,14 +67,14 @@ func (o *objects) put(kind string, data []byte) (name string, err error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
-	if err == nil {
-		_, err = fmt.Fprintf(z, "%s %d\x00", kind, len(data))
+	if o.z == nil {
+		o.z, _ = zlib.NewWriterLevel(&b, zlib.BestSpeed) // it is a level
 	}
-	if err == nil {
-		_, err = z.Write(data)
+	o.z.Reset(&b)
+	if _, err = fmt.Fprintf(o.z, "%s %d\x00", kind, len(data)); err == nil {
+		_, err = o.z.Write(data)
 	}
-	if err = errors.Join(err, z.Close()); err != nil {
+	if err = errors.Join(err, o.z.Close()); err != nil {
 		return "", err
 	}
 	temp := filepath.Join(o.dir, "tmp_obj_"+rand.Text()) // git prune removes what a kill left

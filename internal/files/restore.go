@@ -386,8 +386,10 @@ func (t *step) write(in *os.Root, temp string, data []byte) error {
 	} else {
 		mode &^= 0o111
 	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if _, err = f.Write(data); t.st != nil { // what comes anew is in the snapshot still
+		err = errors.Join(err, f.Sync())
+	}
+	return errors.Join(err, f.Chmod(mode), f.Close())
 }
 
 func ignoreMissing(err error) error {
