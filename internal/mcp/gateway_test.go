@@ -57,7 +57,7 @@ func (s shown) Give(_ agent.CallInfo, name string, data []byte, _ string, app *d
 }
 
 // lend returns the tools of a session in a workspace, by their names.
-func lend(t *testing.T, s *webmcp.UserServers, workspace string, desk webmcp.Desk) (agent.Toolset, map[string]agent.Tool) {
+func lend(t testing.TB, s *webmcp.UserServers, workspace string, desk webmcp.Desk) (agent.Toolset, map[string]agent.Tool) {
 	t.Helper()
 	if desk == nil {
 		desk = shown{}
@@ -95,12 +95,12 @@ func offered(t *testing.T, s *webmcp.UserServers) (names []string) {
 }
 
 // run plans a call and runs it.
-func run(t *testing.T, tool agent.Tool, args string) (agent.Permission, agent.Result) {
+func run(t testing.TB, tool agent.Tool, args string) (agent.Permission, agent.Result) {
 	t.Helper()
 	return runIn(t, t.Context(), tool, args, func(agent.ProgressReport) {})
 }
 
-func runIn(t *testing.T, ctx context.Context, tool agent.Tool, args string, report agent.Progress) (agent.Permission, agent.Result) {
+func runIn(t testing.TB, ctx context.Context, tool agent.Tool, args string, report agent.Progress) (agent.Permission, agent.Result) {
 	t.Helper()
 	act, err := tool.Plan(ctx, json.RawMessage(args))
 	if err != nil {
@@ -214,6 +214,35 @@ func TestServersThatEnd(t *testing.T) {
 	if _, res := run(t, tools["weak-where"], `{}`); res.Type != agent.Success {
 		t.Errorf("%+v", res)
 	}
+}
+
+// BenchmarkGatewayCall compares a call through the gateway with the same call by the SDK's client.
+func BenchmarkGatewayCall(b *testing.B) {
+	s := server()
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	b.Cleanup(web.Close)
+	b.Cleanup(web.CloseClientConnections) // before that
+	bare, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil).Connect(b.Context(), &mcp.StreamableClientTransport{Endpoint: web.URL}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = bare.Close() })
+	_, tools := lend(b, webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}}), "", nil)
+	run(b, tools["docs-look"], `{"a":1}`) // opens the connection
+	var more []float64
+	for b.Loop() {
+		began := time.Now()
+		if _, err := bare.CallTool(b.Context(), &mcp.CallToolParams{Name: "look", Arguments: map[string]any{"a": 1}}); err != nil {
+			b.Fatal(err)
+		}
+		between := time.Now()
+		if _, res := run(b, tools["docs-look"], `{"a":1}`); res.Type != agent.Success {
+			b.Fatalf("%+v", res)
+		}
+		more = append(more, (time.Since(between)-between.Sub(began)).Seconds()*1000)
+	}
+	slices.Sort(more)
+	b.ReportMetric(more[len(more)/2], "more-ms")
 }
 
 // Of a result of very many blocks the first are read, and one of very many bytes ends the connection,

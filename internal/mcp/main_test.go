@@ -33,6 +33,12 @@ func TestMain(m *testing.M) {
 	case "weak":
 		_ = weak().Run(context.Background(), &mcp.StdioTransport{})
 		return
+	case "conforming":
+		if err := conforming(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	case "bad":
 		fmt.Fprintln(os.Stderr, "no licence found")
 		os.Exit(1)

@@ -182,7 +182,7 @@ func (h *headerTransport) transport(m agent.MCPServer, handler auth.OAuthHandler
 		Endpoint:             m.URL,
 		HTTPClient:           web,
 		OAuthHandler:         handler,
-		MaxRetries:           -1,
+		MaxRetries:           2,              // a stream that its server ends goes on where it was
 		DisableStandaloneSSE: handler != nil, // else it says when its tools change
 	}
 }

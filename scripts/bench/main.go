@@ -137,6 +137,8 @@ var demands = []demand{
 	{26, "opening a running tree, ms", "OpenConfined", "open-ms", atMost, 1},
 	{26, "a snapshot of 1,500 files that did not change, ms", "Snapshot", "ms/snapshot", atMost, 20},
 	{27, "going back over 1,500 files, of which 30 changed, ms", "GoBack", "ms/back", atMost, 300},
+	{28, "a call of an MCP server's tool, beside the same by the SDK's client: more, ms", "GatewayCall",
+		"more-ms", atMost, 2},
 	{26, "go vet confined with a warm cache, in its time outside", "ConfinedVet", "ratio", atMost,
 		1.1},
 	{25, "a session through another replica, in that through a bare proxy", "Forward/JSON", "ratio",
