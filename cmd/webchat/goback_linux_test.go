@@ -154,6 +154,7 @@ func TestSoakGoBackOverADay(t *testing.T) {
 		return want
 	}
 	body := func(i int) string { return fmt.Sprintf(`{"messageId":%q,"files":true}`, prompts[i]) }
+	began := time.Now()
 	for i := range prompts {
 		var answer json.RawMessage
 		if status := d.request(t, "POST", d.path+"/rewind", body(i), &answer); status != 200 {
@@ -165,10 +166,10 @@ func TestSoakGoBackOverADay(t *testing.T) {
 		}
 		d.is(fmt.Sprint("taken back ", i), now)
 	}
-	done := 0
+	done, twice := 0, time.Since(began).Milliseconds()/int64(len(prompts)) // what going back takes
 	for range 8 {
 		i := r.IntN(len(prompts))
-		d.killedIn(time.Duration(r.IntN(300))*time.Millisecond, d.path+"/rewind", body(i))
+		d.killedIn(time.Duration(r.Int64N(twice))*time.Millisecond, d.path+"/rewind", body(i))
 		d.request(t, "GET", d.path, "", nil) // it is settled when the session opens
 		if got := d.treeOf(); maps.Equal(got, now) {
 			continue

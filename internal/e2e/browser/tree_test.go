@@ -119,6 +119,7 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.js(`document.querySelector('.sheet-back').click()`) // the Desk as a sheet
 	p.click(".review [data-act=tree-back]")               // a message has come, and does not lie over it
 	p.has("[role=menu]", "pump.md changed there too; both fit")
+	p.wait(`document.querySelector('.review .map').viewBox.baseVal.height > 100`) // as high as it is
 	p.shot("36b-390")
 	p.fits("the review of a worktree on a phone")
 	p.press("Escape")

@@ -72,11 +72,21 @@ function changes(box, tall, total) {
   return drawn.get(box).marks.map(([name, y]) => rect(name, y, 2, 4, 7))
 }
 
+/** Draws the map of a pane once it can be seen, that of a sheet that was closed too. */
+const seen = new ResizeObserver((all) => {
+  for (const { target } of all) {
+    if (!target.clientHeight) continue
+    seen.unobserve(target)
+    soon(target.closest('[data-pane]'))
+  }
+})
+
 function draw(pane) {
   const map = pane.querySelector(':scope > .view > .map')
   const v = scrolled(pane)
   if (!map || !v || (pane.hidden && !v.box)) return // rows that are seen again say so
   const tall = map.clientHeight
+  if (!tall) return seen.observe(map)
   const screen = v.screen || 0 // of an output without a line yet there is no measure
   const unit = tall / Math.max((v.only ? v.last - v.first + 1 : v.total) || 0, screen, 1) // of a line
   const thumb = Math.min(tall, Math.max(least, screen * tall / Math.max(v.total || 0, screen, 1)))
@@ -84,7 +94,7 @@ function draw(pane) {
   const there = v.most ? [rect('thumb', y, thumb, 0, 32)] : []
   if (v.changed) {
     map.classList.remove('wide')
-    map.setAttribute('viewBox', `0 0 14 ${tall || 1}`)
+    map.setAttribute('viewBox', `0 0 14 ${tall}`)
     map.replaceChildren(...there, ...changes(v.changed, tall, Math.max(v.total, 1)))
     map.setAttribute('aria-valuemax', Math.max(1, v.most))
     map.setAttribute('aria-valuenow', Math.max(1, Math.round(v.pos)))
@@ -99,7 +109,7 @@ function draw(pane) {
   const wide = v.total > long || 'reading' in pane.dataset
   map.classList.toggle('wide', wide)
   if (wide) count(pane)
-  map.setAttribute('viewBox', `0 0 ${wide ? 32 : 14} ${tall || 1}`)
+  map.setAttribute('viewBox', `0 0 ${wide ? 32 : 14} ${tall}`)
   map.replaceChildren(
     ...(wide ? bars(pane, tall) : []),
     ...there,
