@@ -153,6 +153,7 @@ var named = map[string]string{
 	"GET /api/sessions/{id}/worktree":                "",
 	"POST /api/sessions/{id}/worktree/bring":         `{"as":"changes"}`,
 	"POST /api/sessions/{id}/worktree/undo":          "{}",
+	"DELETE /api/sessions/{id}/worktree":             "",
 	"POST /api/sessions/{id}/worktree/restore":       "{}",
 	"POST /api/sessions/{id}/branch":                 `{"messageId":"MESSAGE"}`,
 	"POST /api/sessions/{id}/compact":                "{}", "POST /api/sessions/{id}/clear": "",
