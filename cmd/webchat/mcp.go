@@ -26,6 +26,8 @@ func (u userServers) List(ctx context.Context, workspace string,
 			State:   string(s.State),
 			Off:     string(s.Off),
 			Failure: s.Failure,
+			Words:   s.Instructions,
+			Log:     s.Log,
 		}
 		for _, t := range s.Tools {
 			one.Tools = append(one.Tools,

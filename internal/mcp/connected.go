@@ -77,19 +77,7 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 	} else {
 		to = seen.transport(m, nil)
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, &mcp.ClientOptions{
-		//lint:ignore SA1019 servers before 2026-07-28 ask for roots
-		Capabilities: &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
-			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
-				URL: &mcp.URLElicitationCapabilities{}},
-			Extensions: map[string]any{apps: map[string]any{"mimeTypes": []string{frameType}}}},
-		ElicitationHandler: c.elicit,
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			c.changed.Store(true)
-		},
-		ProgressNotificationHandler: c.progressed,
-	})
-	client.AddReceivingMiddleware(refuseSampling)
+	client := s.client(at, c)
 	if root != "" {
 		//lint:ignore SA1019 servers before 2026-07-28 ask for it
 		client.AddRoots(&mcp.Root{URI: (&url.URL{Scheme: "file", Path: root}).String()})
@@ -106,11 +94,38 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 		return c, withoutAddress(err)
 	}
 	c.session = session
+	if of := session.InitializeResult(); of != nil && of.Capabilities != nil &&
+		of.Capabilities.Logging != nil {
+		//lint:ignore SA1019 servers before 2026-07-28 log by it
+		_ = session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "warning"}) // else it logs nothing
+	}
 	c.running.Go(func() {
 		defer close(c.lost)
 		_ = session.Wait() // what the connection ended with
 	})
 	return c, nil
+}
+
+// client is what webchat is to a server.
+func (s *UserServers) client(at place, c *connected) *mcp.Client {
+	client := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, &mcp.ClientOptions{
+		//lint:ignore SA1019 servers before 2026-07-28 ask for roots
+		Capabilities: &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
+				URL: &mcp.URLElicitationCapabilities{}},
+			Extensions: map[string]any{apps: map[string]any{"mimeTypes": []string{frameType}}}},
+		ElicitationHandler: c.elicit,
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			c.changed.Store(true)
+		},
+		ProgressNotificationHandler: c.progressed,
+		//lint:ignore SA1019 servers before 2026-07-28 log by it
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			s.logged(at, r.Params)
+		},
+	})
+	client.AddReceivingMiddleware(refuseSampling)
+	return client
 }
 
 // close ends the connection and what was started for it.

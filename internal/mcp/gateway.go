@@ -199,6 +199,21 @@ func (g *gateway) restart(ctx context.Context, at place, l *line, c *connected) 
 	return " It was started again."
 }
 
+// logged keeps what a server logged last, for its row.
+func (s *UserServers) logged(at place, p *mcp.LoggingMessageParams) {
+	text, ok := p.Data.(string)
+	if !ok {
+		b, err := json.Marshal(p.Data)
+		if err != nil {
+			return
+		}
+		text = string(b)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logs[at] = string(p.Level) + ": " + wording.Cut(oneLine(text), 200)
+}
+
 // note keeps what was found of a server.
 func (s *UserServers) note(at place, st UserServerStatus) {
 	s.mu.Lock()

@@ -119,7 +119,7 @@ func TestGateway(t *testing.T) {
 	var sessions atomic.Int32
 	cancelled := make(chan struct{}, 1)
 	waiting, arrived := make(chan struct{}, 1), make(chan struct{})
-	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
+	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, &mcp.ServerOptions{Instructions: "Find\nfirst."})
 	s.AddTool(&mcp.Tool{Name: "find", InputSchema: map[string]any{"type": "object"}, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			defer func() {
@@ -127,6 +127,8 @@ func TestGateway(t *testing.T) {
 					<-arrived
 				}
 			}()
+			//lint:ignore SA1019 servers before 2026-07-28 log by it
+			_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "warning", Data: "low on\npaper"})
 			err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Total: 2, Message: "half\nway"})
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "found " + string(r.Params.Arguments)}}}, err
 		})
@@ -162,6 +164,16 @@ func TestGateway(t *testing.T) {
 	if res.Type != agent.Success || res.TextForModel != `found {"q":"x"}` || !slices.Equal(said, []string{"half way"}) {
 		t.Errorf("%+v after %q", res, said)
 	}
+	for until := time.Now().Add(10 * time.Second); ; { // what it logged is on its way
+		all, err := all.Status(t.Context(), webmcp.In{})
+		if err != nil || all[0].Instructions != "Find first." || time.Now().After(until) {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		if all[0].Log == "warning: low on paper" {
+			break
+		}
+	}
+	tried = sessions.Load() - 1 // that tried it, too
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { <-waiting; stop() }()
 	if _, res := runIn(t, ctx, tools["docs-wait"], `{}`, nil); res.Kind != event.KindAborted {

@@ -5,6 +5,8 @@ import (
 	"maps"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/wording"
 )
 
 // mostKept is how many lists of tools are kept over a restart.
@@ -15,6 +17,8 @@ type kept struct {
 	Tools     []*mcp.Tool     `json:"tools"`
 	Prompts   []*mcp.Prompt   `json:"prompts,omitempty"`
 	Resources []*mcp.Resource `json:"resources,omitempty"`
+	// Instructions are the beginning of what it has for models.
+	Instructions string `json:"instructions,omitempty"`
 }
 
 // keptAs is what a server's tools are kept by. Another configuration is another server.
@@ -28,6 +32,9 @@ func (s *UserServers) offered(ctx context.Context, at place, c *connected) (User
 		return UserServerStatus{}, err
 	}
 	k := kept{Tools: tools}
+	if of := c.session.InitializeResult(); of != nil {
+		k.Instructions = wording.Cut(oneLine(of.Instructions), 1000)
+	}
 	k.Prompts, err = c.prompts(ctx)
 	if err == nil {
 		k.Resources, err = c.resources(ctx)
@@ -60,7 +67,7 @@ func (s *UserServers) described(at place, k kept) (st UserServerStatus, err erro
 	m := s.cfg.Servers[at.name]
 	st = UserServerStatus{Name: at.name, Type: m.Type, Where: m.Where(), State: Ready,
 		Tools: []OfferedTool{}, prompts: k.Prompts,
-		resources: k.Resources}
+		resources: k.Resources, Instructions: k.Instructions}
 	st.offers, st.now, err = describe(at.name, k.Tools)
 	for _, o := range st.offers {
 		st.Tools = append(st.Tools, OfferedTool{Name: o.name, Tokens: o.price()})

@@ -63,6 +63,9 @@ type UserServerStatus struct {
 	Failure string `json:"failure,omitempty"`
 
 	Off Off `json:"off,omitempty"` // the whole server is
+	// Instructions are its words for models, which webchat does not pass on.
+	Instructions string `json:"instructions,omitempty"`
+	Log          string `json:"log,omitempty"` // what it logged last
 
 	offers []offer
 	now    descriptions
@@ -97,6 +100,7 @@ type UserServers struct {
 
 	mu       sync.Mutex // guards what follows
 	found    map[place]*UserServerStatus
+	logs     map[place]string           // what each logged last
 	tried    map[string]time.Time       // when Status tried them, by workspace
 	reported map[string]UserServerState // of those that are not ready
 }
@@ -136,6 +140,7 @@ func NewUserServers(c UserServersConfig) *UserServers {
 		kept:     document.Open[map[string]kept](c.Documents, "mcp-tools.json", slog.Default()),
 		trying:   make(chan struct{}, 1),
 		found:    map[place]*UserServerStatus{},
+		logs:     map[place]string{},
 		tried:    map[string]time.Time{},
 		reported: map[string]UserServerState{},
 	}
@@ -151,12 +156,19 @@ func (s *UserServers) Status(ctx context.Context, in In) ([]UserServerStatus, er
 	all, err := s.look(ctx, in.Workspace, stale)
 	for i, x := range all {
 		all[i].Off, all[i].Tools = s.off(in, x.Name, ""), make([]OfferedTool, len(x.Tools))
+		all[i].Log = s.lastLog(s.place(x.Name, in.Workspace))
 		for k, t := range x.Tools {
 			t.Off = s.off(in, x.Name, t.Name)
 			all[i].Tools[k] = t
 		}
 	}
 	return all, err
+}
+
+func (s *UserServers) lastLog(at place) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logs[at]
 }
 
 // ErrUnknown is returned for a name that no server has.

@@ -91,6 +91,8 @@ type MCPServer struct {
 	Tools   []MCPTool `json:"tools"`
 	Off     string    `json:"off,omitempty"` // for the session or the workspace
 	Failure string    `json:"failure,omitempty"`
+	Words   string    `json:"words,omitempty"` // its instructions for models, which get none
+	Log     string    `json:"log,omitempty"`   // what it logged last
 }
 
 // MCPTool is a tool of one.
@@ -142,6 +144,7 @@ func (list MCPServers) shown() MCPServers {
 	for i, one := range list.Servers {
 		one.Where, one.Failure, one.Tools = wording.Shown(one.Where), wording.Shown(one.Failure),
 			listed(one.Tools)
+		one.Words, one.Log = wording.Shown(one.Words), wording.Shown(one.Log)
 		for k, t := range one.Tools {
 			one.Tools[k].Shown = wording.Shown(t.Name)
 		}

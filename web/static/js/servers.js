@@ -35,7 +35,8 @@ export const servers = (field) => menu.ask(async (signal) => {
 const tools = (field, server) => menu.ask(async (signal) => {
   const s = (await find(signal)).servers.find((one) => one.name === server)
   const row = (what, tool, note, end) => ({ label: what.shown ?? 'All its tools', note, icon: what.off ? 'x' : 'check', end: off(what) || end, group: s.name, cost: s.type, go: () => turn(field, s.name, tool, what.off) })
-  return [row(s, '', s.where, tokens(cost(s))), ...s.tools.map((t) => row(t, t.name, '', tokens(t.tokens)))]
+  const says = Object.entries({ 'It logged': s.log, 'Its words for models, which get none': s.words }).filter(([, text]) => text)
+  return [row(s, '', s.where, tokens(cost(s))), ...says.map(([label, note]) => ({ label, note, icon: 'plug', group: s.name })), ...s.tools.map((t) => row(t, t.name, '', tokens(t.tokens)))]
 }, field, take)
 
 /** Switches a tool on again, or off: for what, is asked in a session. */
