@@ -29,16 +29,6 @@ func TestFileFromTypingToPixels(t *testing.T) {
 		t.Error("the card is not visible")
 	}
 	p.shots("file")
-
-	// The first rows are under way while the pane is.
-	s.put("tree.go", pumpGo)
-	p.look(1440, 900, "light")
-	p.told("show me tree.go")
-	p.front("tree.go")
-	p.wait(onDesk + `?.querySelector('.rows .cl')?.textContent`)
-	const at = `(part) => performance.getEntriesByType('resource').find((e) => e.name.includes(document.querySelector('.pane:not([hidden])').dataset.output) && e.name.includes(part))`
-	p.is(`((at) => at('format=html&view=source').startTime < at('/desk/').responseStart)(`+at+`) + ''`, "true")
-	p.is(`performance.getEntriesByType('resource').filter((e) => e.name.includes(document.querySelector('.pane:not([hidden])').dataset.output) && e.name.includes('view=source')).length + ''`, "1")
 }
 
 func TestEmptyPageOffersWhatWorks(t *testing.T) {

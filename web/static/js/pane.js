@@ -6,7 +6,6 @@ import { choose, selection } from './select.js'
 import { desk } from './tabs.js'
 import { typing } from './typing.js'
 import { Viewer, viewerOf } from './viewer.js'
-import { readAhead } from './viewerlines.js'
 
 const most = 8 // panes that stay in the page
 const wait = 200 // milliseconds between two looks at what runs
@@ -14,7 +13,6 @@ const soonRead = 200 // milliseconds in which a file is read without a button to
 const pause = 10_000 // milliseconds between two times that a file is read again by itself
 const patience = 30_000 // milliseconds that rows may take until they are asked for again
 const narrow = matchMedia('(max-width: 839px)') // lines are wrapped there at first
-const drawn = /\.(?:md|markdown|[ct]sv|jsonl?|ya?ml|toml|html?|ipynb|diff|patch)$/i // names of what is not shown as lines at first
 const panes = new Map() // key of the tab → its element
 
 export const paneOf = (key) => panes.get(key)
@@ -52,9 +50,9 @@ export async function begin(tab, into) {
     return old
   }
   if (asked.get(tab.key)?.out === tab.out) return asked.get(tab.key).coming
-  const coming = draw(tab, into)
-  asked.set(tab.key, { out: tab.out, coming })
-  try { return await coming } finally { asked.delete(tab.key) }
+  const drawn = draw(tab, into)
+  asked.set(tab.key, { out: tab.out, coming: drawn })
+  try { return await drawn } finally { asked.delete(tab.key) }
 }
 
 /** Whether the pane of what a tab shows now is under way. */
@@ -74,7 +72,6 @@ async function draw(tab, into, again = false) {
   let pane
   try {
     if (tab.secret) throw null // only its name is shown
-    if (tab.state === 'done' && !panes.has(tab.key) && (tab.kind === 'terminal' || (tab.kind === 'file' && !drawn.test(tab.name)))) readAhead(out, tab.kind)
     pane = tab.own ?? fragment(await getText(`/sessions/${session()}/desk/${encodeURIComponent(out)}`)).firstElementChild
   } catch (err) {
     pane = away(tab, err)

@@ -9,16 +9,6 @@ const size = 500 // rows in a block
 const kept = 16 // blocks
 const written = new Intl.NumberFormat('en')
 
-const heads = new Map() // output → the reply with its first rows, until its pane takes it
-const rowsAt = (output, kind) => `/api/outputs/${output}?format=html&view=${kind === 'terminal' ? 'terminal' : 'source'}&`
-
-/** Asks for the first rows of an output while its pane is under way. */
-export function readAhead(output, kind) {
-  const reply = get(`${rowsAt(output, kind)}from=1&rows=${size}`).catch(() => null) // the pane asks again
-  heads.set(output, reply)
-  reply.then(() => setTimeout(() => heads.delete(output), 5000))
-}
-
 /** Rows that are asked for above and below the screen. */
 export const margin = 20
 
@@ -155,11 +145,8 @@ export class Lines {
   }
 
   async fetch(from, to, signal) {
-    const { output, kind } = this.pane.dataset
-    const address = rowsAt(output, kind)
-    const head = from === 0 && this.first === 1 && !this.only && heads.get(output)
-    heads.delete(output)
-    const reply = (head && await head) || await get(address + this.query(from, to), { signal })
+    const address = `/api/outputs/${this.pane.dataset.output}?format=html&view=${this.pane.dataset.kind === 'terminal' ? 'terminal' : 'source'}&`
+    const reply = await get(address + this.query(from, to), { signal })
     const html = await reply.text()
     if (reply.headers.get('Webchat-Gap')) this.leftOut(reply.headers.get('Webchat-Gap'))
     const rows = this.parse(html, from)
