@@ -106,8 +106,8 @@ func embedded(sources fs.FS, split bool) api.Plugin {
 	return api.Plugin{Name: "embedded", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: ".*"},
 			func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-				name, ours := strings.CutPrefix(a.Path, "./")
-				if !ours || strings.Contains(name, "/") {
+				name, own := strings.CutPrefix(a.Path, "./")
+				if !own || strings.Contains(name, "/") {
 					return api.OnResolveResult{}, fmt.Errorf("%s imports %s, which is no module beside it",
 						a.Importer, a.Path)
 				}

@@ -98,7 +98,7 @@ type question struct {
 	id, text string
 	what     string                                    // in a line
 	answer   func(line string) (path string, body any) // nil: the line is not an answer
-	ours     bool                                      // it was answered here
+	here     bool                                      // it was answered here
 }
 
 // choose finds the session by its id, or the one in which something happened last.
@@ -107,10 +107,10 @@ func (a *attached) choose(ctx context.Context, id string, stderr io.Writer) erro
 		ID, Title, Workspace string
 		UpdatedAt            time.Time
 	}
-	var one shape
+	var s shape
 	if id != "" {
 		if err := a.call(ctx, http.MethodGet, "/api/sessions/"+url.PathEscape(id), nil,
-			&one); err != nil {
+			&s); err != nil {
 			return err
 		}
 	} else {
@@ -121,13 +121,13 @@ func (a *attached) choose(ctx context.Context, id string, stderr io.Writer) erro
 		if len(list.Sessions) == 0 {
 			return errors.New("there is no session yet: begin one in the page that \"webchat\" opens")
 		}
-		one = slices.MaxFunc(list.Sessions, func(x, y shape) int {
+		s = slices.MaxFunc(list.Sessions, func(x, y shape) int {
 			return x.UpdatedAt.Compare(y.UpdatedAt)
 		})
 	}
-	a.session = one.ID
+	a.session = s.ID
 	_, err := fmt.Fprintf(stderr, "webchat: %s in %s; Ctrl C leaves it and stops nothing\n",
-		wording.Plain(cmp.Or(one.Title, "Untitled session")), wording.Plain(one.Workspace))
+		wording.Plain(cmp.Or(s.Title, "Untitled session")), wording.Plain(s.Workspace))
 	return err
 }
 
@@ -219,7 +219,7 @@ func (a *attached) follow(ctx context.Context, lines <-chan string, terminal boo
 	settled := time.NewTimer(0)
 	for {
 		in := lines
-		if a.shown && a.open[0].ours || !terminal && !a.shown {
+		if a.shown && a.open[0].here || !terminal && !a.shown {
 			in = nil // the next line is for the next question; a pipe's lines wait for theirs
 		}
 		var err error
@@ -452,7 +452,7 @@ func (a *attached) closed(id, how string) error {
 	q, asked := a.open[i], i == 0 && a.shown
 	a.open = slices.Delete(a.open, i, i+1)
 	if asked {
-		a.shown, a.stale = false, !q.ours
+		a.shown, a.stale = false, !q.here
 		return a.say("  " + how)
 	}
 	return a.say("· " + q.what + ": " + how)
@@ -474,10 +474,10 @@ func (a *attached) reply(ctx context.Context, line string) error {
 		_, err := fmt.Fprintln(a.out, q.text)
 		return err
 	}
-	q.ours = true
+	q.here = true
 	err := a.call(ctx, http.MethodPost, a.path(path), body, nil)
 	if refused, ok := errors.AsType[*refusedError](err); ok { // such as what was decided meanwhile
-		q.ours = false
+		q.here = false
 		return a.say("  " + refused.Error())
 	}
 	return err

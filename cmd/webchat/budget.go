@@ -23,15 +23,15 @@ var errLimit = errors.New(
 // String is l as the flag takes it.
 func (l limits) String() string {
 	var all []string
-	for _, one := range []struct {
+	for _, limit := range []struct {
 		event.Budget
 		of string
 	}{{l.session, ""}, {l.day, perDay}} {
 		switch {
-		case one.Money > 0:
-			all = append(all, strconv.FormatFloat(one.Money, 'f', -1, 64)+"usd"+one.of)
-		case one.Tokens > 0:
-			all = append(all, strconv.FormatInt(one.Tokens, 10)+one.of)
+		case limit.Money > 0:
+			all = append(all, strconv.FormatFloat(limit.Money, 'f', -1, 64)+"usd"+limit.of)
+		case limit.Tokens > 0:
+			all = append(all, strconv.FormatInt(limit.Tokens, 10)+limit.of)
 		}
 	}
 	return strings.Join(all, ",")

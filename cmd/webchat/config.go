@@ -152,11 +152,11 @@ var unknownField = regexp.MustCompile(`^(?:yaml: )?field (.+) not found in .*$`)
 func yamlError(err error) error {
 	many, ok := errors.AsType[*yaml.LoadErrors](err)
 	if !ok {
-		one, ok := errors.AsType[*yaml.LoadError](err)
+		wrong, ok := errors.AsType[*yaml.LoadError](err)
 		if !ok {
 			return err
 		}
-		many = &yaml.LoadErrors{Errors: []*yaml.LoadError{one}}
+		many = &yaml.LoadErrors{Errors: []*yaml.LoadError{wrong}}
 	}
 	var problems []string
 	for _, e := range many.Errors {

@@ -136,7 +136,7 @@ func (c *cages) agent(n agentNeeds) confine {
 			if st.Var != "" {
 				needs.Env = append(needs.Env, st.Var+"="+at)
 			}
-			one := cage.State{
+			state := cage.State{
 				Path:   at,
 				From:   filepath.Join(kept, url.PathEscape(st.Path)),
 				Own:    st.Own,
@@ -144,9 +144,9 @@ func (c *cages) agent(n agentNeeds) confine {
 				Copied: map[string]string{},
 			}
 			for name, from := range st.Copied {
-				one.Copied[name] = filepath.Join(c.home, from)
+				state.Copied[name] = filepath.Join(c.home, from)
 			}
-			needs.State = append(needs.State, one)
+			needs.State = append(needs.State, state)
 			for _, name := range st.Read {
 				settings = append(settings, filepath.Join(at, name))
 			}

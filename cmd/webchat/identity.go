@@ -58,9 +58,9 @@ func (o *identityFlags) checkProvider(issuer, publicURL string) error {
 			"--identity oidc: needs --identity-allow, such as @example.com: without it, everybody whom " +
 				"the provider knows could run commands here")
 	}
-	for _, one := range o.IdentityAllow {
-		if err := guard.CheckAllowed(one); err != nil {
-			return usage("--identity-allow %s: %v", one, err)
+	for _, entry := range o.IdentityAllow {
+		if err := guard.CheckAllowed(entry); err != nil {
+			return usage("--identity-allow %s: %v", entry, err)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func (u userServers) List(ctx context.Context, workspace string,
 	session eventlog.ID) (list server.MCPServers, err error) {
 	all, err := u.Status(ctx, mcp.In{Workspace: workspace, Session: session})
 	for _, s := range all {
-		one := server.MCPServer{
+		srv := server.MCPServer{
 			Name:    s.Name,
 			Type:    s.Type,
 			Where:   s.Where,
@@ -30,10 +30,10 @@ func (u userServers) List(ctx context.Context, workspace string,
 			Log:     s.Log,
 		}
 		for _, t := range s.Tools {
-			one.Tools = append(one.Tools,
+			srv.Tools = append(srv.Tools,
 				server.MCPTool{Name: t.Name, Tokens: t.Tokens, Off: string(t.Off)})
 		}
-		list.Servers = append(list.Servers, one)
+		list.Servers = append(list.Servers, srv)
 	}
 	list.Dear = mcp.Dear(all)
 	return list, err
@@ -56,11 +56,11 @@ func (u userServers) Prompts(ctx context.Context, workspace string,
 	session eventlog.ID) (list []server.MCPPrompt, err error) {
 	all, err := u.UserServers.Prompts(ctx, mcp.In{Workspace: workspace, Session: session})
 	for _, p := range all {
-		one := server.MCPPrompt{Server: p.Server, Name: p.Name, About: p.About}
+		prompt := server.MCPPrompt{Server: p.Server, Name: p.Name, About: p.About}
 		for _, a := range p.Arguments {
-			one.Arguments = append(one.Arguments, server.PromptArgument(a))
+			prompt.Arguments = append(prompt.Arguments, server.PromptArgument(a))
 		}
-		list = append(list, one)
+		list = append(list, prompt)
 	}
 	return list, err
 }

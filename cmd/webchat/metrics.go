@@ -95,7 +95,7 @@ func (m *metrics) read(r *rooms) {
 		value      func() int64
 	}{
 		{"ready", "1 while prompts are taken, as /readyz says; else 0.", func() int64 {
-			return one(r.sessions.Unready() == "")
+			return oneIf(r.sessions.Unready() == "")
 		}},
 		{"sessions_loaded", "Sessions in memory.", func() int64 {
 			return int64(r.sessions.Stats().Loaded)
@@ -147,12 +147,12 @@ func (m *metrics) readEngine(r *rooms) {
 		Name: "webchat_engine_up",
 		Help: "1 while the database answers, else 0.",
 	},
-		func() float64 { return float64(one(r.engine.Up())) })
+		func() float64 { return float64(oneIf(r.engine.Up())) })
 	f.NewCounterFunc(prometheus.CounterOpts{
 		Name: "webchat_fenced_total",
 		Help: "1 once others may have the sessions of this replica, which ends then; else 0.",
 	},
-		func() float64 { return float64(one(r.engine.Fenced())) })
+		func() float64 { return float64(oneIf(r.engine.Fenced())) })
 	f.NewCounterFunc(prometheus.CounterOpts{
 		Name: "webchat_takeovers_total",
 		Help: "Sessions taken from replicas whose life had ended.",
@@ -160,7 +160,7 @@ func (m *metrics) readEngine(r *rooms) {
 		func() float64 { return float64(r.engine.Takeovers()) })
 }
 
-func one(yes bool) int64 {
+func oneIf(yes bool) int64 {
 	if yes {
 		return 1
 	}

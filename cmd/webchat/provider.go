@@ -63,9 +63,9 @@ func (r roster) providers() ([]copilot.Provider, error) {
 				Reasoning: m.Reasoning,
 			})
 		}
-		one := provider(name, p.Type, p.URL, key, its)
-		one.Headers, one.APIVersion = p.Headers, p.APIVersion
-		all = append(all, one)
+		made := provider(name, p.Type, p.URL, key, its)
+		made.Headers, made.APIVersion = p.Headers, p.APIVersion
+		all = append(all, made)
 	}
 	return all, nil
 }

@@ -108,11 +108,11 @@ func (d desk) Give(call agent.CallInfo, name string, data []byte, sent string,
 // before says what the files of a session's workspace were when it began.
 func (r *rooms) before(id eventlog.ID) displaytools.Before {
 	return func(ctx context.Context, path string) (displaytools.Earlier, error) {
-		one, err := r.sessions.Get(ctx, id)
+		sess, err := r.sessions.Get(ctx, id)
 		if err != nil {
 			return displaytools.Earlier{}, err
 		}
-		source, err := r.server.ChangesOf(one)
+		source, err := r.server.ChangesOf(sess)
 		if err != nil {
 			return displaytools.Earlier{}, err
 		}
@@ -124,11 +124,11 @@ func (r *rooms) before(id eventlog.ID) displaytools.Before {
 // results returns what came of the calls of a session's agent.
 func (r *rooms) results(id eventlog.ID) displaytools.Results {
 	return func(ctx context.Context, toolCallID string, from int64) (displaytools.Returned, error) {
-		one, err := r.sessions.Get(ctx, id)
+		sess, err := r.sessions.Get(ctx, id)
 		if err != nil {
 			return displaytools.Returned{}, err
 		}
-		res, err := one.Result(ctx, toolCallID, from)
+		res, err := sess.Result(ctx, toolCallID, from)
 		return displaytools.Returned(res), err
 	}
 }
@@ -257,8 +257,8 @@ func (r *rooms) notice(taken store.Rescue) string {
 // askAboutHeld has a session ask about what is held for it. One that cannot be loaded now asks when
 // it is loaded next.
 func (r *rooms) askAboutHeld(ctx context.Context, id string, found []session.HeldFile) {
-	if one, err := r.sessions.Get(ctx, eventlog.ID(id)); err == nil {
-		one.Held().Ask("", found)
+	if sess, err := r.sessions.Get(ctx, eventlog.ID(id)); err == nil {
+		sess.Held().Ask("", found)
 	}
 }
 

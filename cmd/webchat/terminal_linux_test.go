@@ -13,14 +13,14 @@ import (
 )
 
 // pseudoTerminal returns both ends of one.
-func pseudoTerminal(t *testing.T) (ours, theirs *os.File) {
+func pseudoTerminal(t *testing.T) (near, theirs *os.File) {
 	t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	near, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skip("there are no pseudo-terminals:", err)
 	}
-	t.Cleanup(func() { ours.Close() })
-	fd := int(ours.Fd())
+	t.Cleanup(func() { near.Close() })
+	fd := int(near.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -32,13 +32,13 @@ func pseudoTerminal(t *testing.T) (ours, theirs *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ours, theirs
+	return near, theirs
 }
 
 // At a terminal the first line is the sign-in link, and no line of a log.
 func TestAtATerminalTheLinkIsFirst(t *testing.T) {
 	t.Parallel()
-	ours, theirs := pseudoTerminal(t)
+	near, theirs := pseudoTerminal(t)
 	dir := t.TempDir()
 	cmd := exec.Command(self(t))
 	cmd.Args = []string{"webchat", "serve", "--no-open", "--listen", "localhost:0",
@@ -53,7 +53,7 @@ func TestAtATerminalTheLinkIsFirst(t *testing.T) {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	}()
-	line, err := bufio.NewReader(ours).ReadString('\n')
+	line, err := bufio.NewReader(near).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "http://localhost:") {
 		t.Errorf("it says %q, %v", line, err)
 	}

@@ -102,7 +102,8 @@ func verifyServers(ctx context.Context, t *canary.Trial,
 	if err != nil {
 		return fmt.Errorf("the results of MCP servers: %w", err)
 	}
-	t.Say("servers", "in %d parts of what an MCP server has, all that is for you is kept from the model",
+	t.Say("servers",
+		"in %d parts of what an MCP server has, all that is for you is kept from the model",
 		len(rows))
 	return nil
 }
@@ -228,15 +229,15 @@ func sayTable(rows []canary.Row, say func(name, format string, args ...any)) {
 
 // sayAsking prints whether an agent asks before it acts.
 func sayAsking(a agent.Asking, say func(name, format string, args ...any)) {
-	for _, one := range []struct {
+	for _, act := range []struct {
 		what  string
 		asked agent.Asked
 	}{{"writes", a.Writes}, {"runs a command", a.Runs}, {"reads .env", a.Reads}} {
-		answer := string(one.asked)
-		if one.asked == agent.NotKnown {
+		answer := string(act.asked)
+		if act.asked == agent.NotKnown {
 			answer = "not known; it neither asked nor did it"
 		}
-		say("asking", "asks before it %s: %s", one.what, answer)
+		say("asking", "asks before it %s: %s", act.what, answer)
 	}
 }
 

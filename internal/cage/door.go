@@ -232,11 +232,11 @@ func (d *door) isOwn(host, port string) bool {
 
 // forward sends a plain request on, once, and its answer back.
 func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
-	one := &http.Transport{DisableKeepAlives: true, DisableCompression: true,
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return up, nil }}
-	defer one.CloseIdleConnections()
+	defer transport.CloseIdleConnections()
 	proxy := &httputil.ReverseProxy{
-		Transport:     one,
+		Transport:     transport,
 		FlushInterval: -1,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.Header.Del("Proxy-Connection")

@@ -80,19 +80,19 @@ func (k *keeper) move(p string, n counts, l Look, now time.Time) (Made, error) {
 			was = at
 		}
 	}
-	one := Made{
+	made := Made{
 		Root:  root,
 		Name:  filepath.ToSlash(name),
 		Path:  filepath.ToSlash(name),
 		Stood: max(0, now.Sub(was)),
 	}
 	if root != workspace {
-		one.Path = p
+		made.Path = p
 	}
 	if l.Aside != nil {
-		one.ID, err = l.Aside(root, one.Name, was)
+		made.ID, err = l.Aside(root, made.Name, was)
 	}
-	return one, err
+	return made, err
 }
 
 // count counts what was made and stays since it was asked last: below folders of dependencies by

@@ -161,12 +161,12 @@ func (k *keeper) isSeen(p string, n counts) bool {
 // moveAside moves the parts of a file or folder aside. The caller holds k.mu.
 func (k *keeper) moveAside(p string, n counts, l Look, now time.Time) (made []Made, err error) {
 	for _, part := range k.unkept(p) {
-		one, bad := k.move(part, n, l, now)
+		found, bad := k.move(part, n, l, now)
 		if bad != nil {
 			err = errors.Join(err, bad)
 			continue
 		}
-		made = append(made, one)
+		made = append(made, found)
 	}
 	delete(k.first, p)
 	delete(k.known, p)

@@ -59,15 +59,15 @@ func (g *Given) refused(r Ran, shared bool) []event.SandboxRefused {
 			(shared || r.Exit == 0) {
 			continue
 		}
-		one := event.SandboxRefused{
+		refusal := event.SandboxRefused{
 			Kind:   event.RefusedHost,
 			What:   at,
 			Offers: []event.Offer{event.OfferOutside},
 		}
 		if opens, err := g.cage.HostOf(at); err == nil {
-			one.What, one.Offers = opens, []event.Offer{event.OfferHost, event.OfferOutside}
+			refusal.What, refusal.Offers = opens, []event.Offer{event.OfferHost, event.OfferOutside}
 		}
-		found.add(one)
+		found.add(refusal)
 	}
 	found.ran.Dir = r.dir()
 	for line := range strings.Lines(escapes.ReplaceAllString(r.Text, "")) {
@@ -199,20 +199,20 @@ func (f *refusals) read(line string) {
 			continue
 		}
 		for _, named := range names(withoutProgram(line[:at]), line[at+len(kind.text):]) {
-			if one, ok := f.judge(named, kind.failure, writes.MatchString(line)); ok {
-				f.add(one)
+			if refusal, ok := f.judge(named, kind.failure, writes.MatchString(line)); ok {
+				f.add(refusal)
 			}
 		}
 		return
 	}
 }
 
-func (f *refusals) add(one event.SandboxRefused) {
+func (f *refusals) add(refusal event.SandboxRefused) {
 	known := func(x event.SandboxRefused) bool { // or more of a line than its path
-		return x.What == one.What || one.Probably && strings.HasPrefix(one.What, x.What+" ")
+		return x.What == refusal.What || refusal.Probably && strings.HasPrefix(refusal.What, x.What+" ")
 	}
 	if !slices.ContainsFunc(f.all, known) {
-		f.all = append(f.all, one)
+		f.all = append(f.all, refusal)
 	}
 }
 
@@ -251,7 +251,7 @@ func names(before, after string) (all []string) {
 
 // judge says of a name in an error's text whether the tree refused it.
 func (f *refusals) judge(name string, why failure,
-	writes bool) (one event.SandboxRefused, refused bool) {
+	writes bool) (refusal event.SandboxRefused, refused bool) {
 	cfg := f.spec.cfg
 	for _, home := range []string{"~/", "$HOME/"} {
 		if rest, ok := strings.CutPrefix(name, home); ok {
@@ -264,16 +264,16 @@ func (f *refusals) judge(name string, why failure,
 	}
 	name = filepath.Clean(name)
 	if len(name) > 4096 || name == "/" {
-		return one, false
+		return refusal, false
 	}
 	access, at, given := f.spec.access(name)
 	if real, ok := settled(name); ok {
 		name = real // what is opened is reached by no link
 	}
-	one = event.SandboxRefused{Kind: event.RefusedPath, What: name, Write: writes || why == readOnly ||
-		why == busy}
-	if why != busy && f.open(name, one.Write) {
-		return one, false
+	refusal = event.SandboxRefused{Kind: event.RefusedPath, What: name,
+		Write: writes || why == readOnly || why == busy}
+	if why != busy && f.open(name, refusal.Write) {
+		return refusal, false
 	}
 	st, err := os.Stat(name)
 	there := err == nil
@@ -281,33 +281,34 @@ func (f *refusals) judge(name string, why failure,
 	case !given:
 		switch {
 		case why == busy, isIn(name, "/proc"), isIn(name, "/dev"), isIn(name, ownFolder):
-			return one, false
+			return refusal, false
 		case why == missing && there:
-			refused = may(name, one.Write)
+			refused = may(name, refusal.Write)
 		case why == missing: // it may have been looked for, and is not there outside either
-			one.Probably = true
+			refusal.Probably = true
 			refused = writes && mayMake(name)
 		case there:
-			refused = may(name, one.Write)
+			refused = may(name, refusal.Write)
 		default:
 			refused = why == readOnly && mayMake(name)
 		}
 		refused = refused && f.ran.Exit != 0
 	case access == proc.Covered:
-		one.Inside, refused = true, why != missing && f.ran.Exit != 0
+		refusal.Inside, refused = true, why != missing && f.ran.Exit != 0
 	case access == proc.Frozen, access == proc.Pinned:
 		// What git could not replace it goes on without.
-		one.Inside, refused = true, why == busy || why == readOnly
+		refusal.Inside, refused = true, why == busy || why == readOnly
 	case access == proc.Readable:
-		one.Inside, refused = true, (why == readOnly || why == denied && one.Write) && f.ran.Exit != 0 &&
+		refusal.Inside, refused = true, (why == readOnly || why == denied && refusal.Write) &&
+			f.ran.Exit != 0 &&
 			(there && may(name, true) || !there && mayMake(name))
 	}
-	one.Probably = one.Probably || relative && !one.Inside
-	one.Offers, one.Folder = f.offers(name, at, access, given, st)
-	if why == busy && one.Offers != nil { // what is opened is written, and replaced by nothing
-		one.Offers, one.Folder = []event.Offer{event.OfferOutside}, ""
+	refusal.Probably = refusal.Probably || relative && !refusal.Inside
+	refusal.Offers, refusal.Folder = f.offers(name, at, access, given, st)
+	if why == busy && refusal.Offers != nil { // what is opened is written, and replaced by nothing
+		refusal.Offers, refusal.Folder = []event.Offer{event.OfferOutside}, ""
 	}
-	return one, refused
+	return refusal, refused
 }
 
 // offers are what the user may do about a path.

@@ -27,32 +27,32 @@ func (y *yard) refusedBy(c *Cage, script string) (all []string, text string) {
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	for _, one := range given.Refused(Ran{Dir: y.work, Command: script, Exit: exit.Code,
+	for _, refusal := range given.Refused(Ran{Dir: y.work, Command: script, Exit: exit.Code,
 		Text: out.String()}) {
-		all = append(all, y.brief(one))
+		all = append(all, y.brief(refusal))
 	}
 	slices.Sort(all)
 	return all, out.String()
 }
 
-func (y *yard) brief(one event.SandboxRefused) string {
+func (y *yard) brief(refusal event.SandboxRefused) string {
 	short := func(p string) string {
 		return strings.Replace(strings.Replace(p, y.work, "W", 1), y.home, "~", 1)
 	}
 	said := "reads "
-	if one.Write {
+	if refusal.Write {
 		said = "writes "
 	}
-	if one.Kind == event.RefusedHost {
+	if refusal.Kind == event.RefusedHost {
 		said = "host "
 	}
-	if one.Probably {
+	if refusal.Probably {
 		said = "probably " + said
 	}
-	said += short(one.What)
-	for _, o := range one.Offers {
+	said += short(refusal.What)
+	for _, o := range refusal.Offers {
 		if said += " " + string(o); o == event.OfferFolder {
-			said += "=" + short(one.Folder)
+			said += "=" + short(refusal.Folder)
 		}
 	}
 	return said

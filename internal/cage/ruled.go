@@ -122,8 +122,8 @@ func (s *spec) holdAll(ctx context.Context, a proc.Access, paths []string) error
 }
 
 func (s *spec) holdOne(p string, a proc.Access) {
-	if one := (proc.Place{Path: p, Access: a}); !slices.Contains(s.held, one) {
-		s.held = append(s.held, one)
+	if place := (proc.Place{Path: p, Access: a}); !slices.Contains(s.held, place) {
+		s.held = append(s.held, place)
 		if a == proc.Covered && isIn(p, s.cfg.Workspace) {
 			s.covered = append(s.covered, p)
 		}

@@ -45,18 +45,18 @@ func (x *Index) edit(e event.Entry, d event.ToolExecutionComplete, c *call, aske
 		d.OutputID != "" || d.Result == nil {
 		return
 	}
-	one, names := Edit{At: e.Seq, Seq: e.Seq, File: c.file, Command: c.shell}, asked.names
+	edit, names := Edit{At: e.Seq, Seq: e.Seq, File: c.file, Command: c.shell}, asked.names
 	edits := EditsOf(d)
 	if d.Result.DetailedContent == "" {
-		one.Seq = asked.diff
+		edit.Seq = asked.diff
 	} else if names = nil; len(edits) > 0 {
 		names = namesOf(edits)
 	}
 	if names == nil {
 		return
 	}
-	one.Names = names
-	x.edits = append(x.edits, one)
+	edit.Names = names
+	x.edits = append(x.edits, edit)
 	if n := len(x.turns); n > 0 {
 		x.turns[n-1].Edits++
 	}

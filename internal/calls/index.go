@@ -363,8 +363,8 @@ func (x *Index) Call(id string) (Call, bool) {
 // again in a later turn.
 func (x *Index) Ended(id string, from int64) (c Call, ok bool) {
 	for i := x.newest[id]; i > 0; i = x.calls[i-1].earlier {
-		if one := x.calls[i-1].Call; one.End > 0 && one.End >= from {
-			c, ok = one, true
+		if call := x.calls[i-1].Call; call.End > 0 && call.End >= from {
+			c, ok = call, true
 		}
 	}
 	return c, ok
@@ -381,8 +381,8 @@ func (x *Index) Output(id string) (Output, bool) {
 // Outputs are those that a call is known to have shown, in the order in which they were made first.
 func (x *Index) Outputs() (all []Output) {
 	for _, o := range x.outputs {
-		if one := x.output(o); one.Call.Start > 0 {
-			all = append(all, one)
+		if output := x.output(o); output.Call.Start > 0 {
+			all = append(all, output)
 		}
 	}
 	return all

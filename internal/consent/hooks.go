@@ -222,46 +222,46 @@ func (s *Hooks) Run(ctx context.Context, c HookCall,
 		return HookVerdict{Allow: true}, nil
 	}
 	c.RequestID = cmp.Or(c.RequestID, string(event.NewID()))
-	one, first := s.verdictOf(c)
+	ruling, first := s.verdictOf(c)
 	if !first {
-		return one.again(ctx, content(c))
+		return ruling.again(ctx, content(c))
 	}
-	defer close(one.done) // also after a panic: then it is a no
+	defer close(ruling.done) // also after a panic: then it is a no
 	v, err := s.ask(ctx, mine, c, report)
-	one.given, one.v, one.err = content(changed(c, v)), v, err
+	ruling.given, ruling.v, ruling.err = content(changed(c, v)), v, err
 	return v, err
 }
 
 // verdictOf returns the verdict about a moment, and whether the caller is the first to need it and
 // has to make it.
-func (s *Hooks) verdictOf(c HookCall) (one *verdict, first bool) {
+func (s *Hooks) verdictOf(c HookCall) (v *verdict, first bool) {
 	key := strings.Join([]string{c.SessionID, c.Within, string(c.Event), c.RequestID}, "\x00")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one = s.made[key]; one != nil {
-		return one, false
+	if v = s.made[key]; v != nil {
+		return v, false
 	}
-	one = &verdict{asked: content(c), done: make(chan struct{}), v: no("A hook failed.")}
-	s.made[key] = one
+	v = &verdict{asked: content(c), done: make(chan struct{}), v: no("A hook failed.")}
+	s.made[key] = v
 	if s.order = append(s.order, key); len(s.order) > maxVerdicts {
 		delete(s.made, s.order[0])
 		s.order = slices.Delete(s.order, 0, 1)
 	}
-	return one, true
+	return v, true
 }
 
 // again answers a repeated question. A question about what the verdict made of it needs no further
 // change.
-func (one *verdict) again(ctx context.Context, asked [sha256.Size]byte) (HookVerdict, error) {
+func (v *verdict) again(ctx context.Context, asked [sha256.Size]byte) (HookVerdict, error) {
 	select {
-	case <-one.done:
+	case <-v.done:
 	case <-ctx.Done():
 		return no("The hook was stopped before it answered."), nil
 	}
 	switch {
-	case one.err != nil || !one.v.Allow, asked == one.asked:
-		return one.v, one.err
-	case asked == one.given:
+	case v.err != nil || !v.v.Allow, asked == v.asked:
+		return v.v, v.err
+	case asked == v.given:
 		return HookVerdict{Allow: true}, nil
 	}
 	return no("It was asked about before, with other content."), nil

@@ -37,14 +37,14 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 		done:   make(chan struct{}),
 	}
 	r.perm.Page = p.Page
-	for _, one := range p.Parts() {
-		part := part{Permission: one}
+	for _, asked := range p.Parts() {
+		part := part{Permission: asked}
 		if policy := q.cfg.Policy; policy != nil {
-			part.target = policy.Target(one)
-			part.Target = cmp.Or(one.Target, part.target)
+			part.target = policy.Target(asked)
+			part.Target = cmp.Or(asked.Target, part.target)
 			if !r.free() {
 				part.rule = policy.Rule(ctx, part.Permission)
-				part.Sensitive = one.Sensitive || part.rule.Sensitive
+				part.Sensitive = asked.Sensitive || part.rule.Sensitive
 				part.grants = policy.Grants(part.Permission)
 			}
 		}
@@ -118,12 +118,12 @@ func resources(p agent.Permission) (all []event.Resource) {
 	if len(p.Also) == 0 {
 		return nil
 	}
-	for _, one := range p.Parts() {
+	for _, part := range p.Parts() {
 		all = append(all, event.Resource{
-			Kind:     string(one.Kind),
-			Action:   one.Action,
-			Resource: one.Resource,
-			Target:   one.Target,
+			Kind:     string(part.Kind),
+			Action:   part.Action,
+			Resource: part.Resource,
+			Target:   part.Target,
 		})
 	}
 	return all

@@ -88,7 +88,7 @@ func (s *Service) Install(ctx context.Context) error {
 	if m == nil {
 		return s.byHand()
 	}
-	if err := m.ours(); err != nil {
+	if err := m.checkOwn(); err != nil {
 		return err
 	}
 	_, loaded := s.run(ctx, m.isLoaded)
@@ -124,7 +124,7 @@ func (s *Service) Remove(ctx context.Context) error {
 	if m == nil {
 		return s.byHand()
 	}
-	if err := m.ours(); err != nil {
+	if err := m.checkOwn(); err != nil {
 		return err
 	}
 	if _, err := os.Stat(m.file); errors.Is(err, fs.ErrNotExist) {
@@ -176,8 +176,8 @@ func (s *Service) byHand() error {
 	return err
 }
 
-// ours refuses a definition that is somebody else's.
-func (m *serviceManager) ours() error {
+// checkOwn refuses a definition that is somebody else's.
+func (m *serviceManager) checkOwn() error {
 	b, err := os.ReadFile(m.file)
 	if err == nil && !strings.Contains(string(b), serviceMark) {
 		return fmt.Errorf("%s was not written by webchat and is left as it is; move it away first",

@@ -41,16 +41,16 @@ const mostNamed = 3
 func (c *commandCall) refusedText(all []event.SandboxRefused) string {
 	var names []string
 	home, dir := c.set.work.home, filepath.Join(c.set.work.real, c.dir.rel)
-	for _, one := range all {
-		short := wording.Tilde(one.What, home)
-		rel, err := filepath.Rel(dir, one.What)
+	for _, refusal := range all {
+		short := wording.Tilde(refusal.What, home)
+		rel, err := filepath.Rel(dir, refusal.What)
 		rel = cmp.Or(rel, short)
-		wrote := strings.Contains(c.command, one.What) || strings.Contains(c.command, short) ||
+		wrote := strings.Contains(c.command, refusal.What) || strings.Contains(c.command, short) ||
 			err == nil && strings.Contains(c.command, rel)
-		if one.Kind == event.RefusedPath && one.Inside && filepath.IsLocal(rel) {
+		if refusal.Kind == event.RefusedPath && refusal.Inside && filepath.IsLocal(rel) {
 			short = rel
 		}
-		if (one.Inside || wrote) && len(names) < mostNamed && len(short) <= 100 {
+		if (refusal.Inside || wrote) && len(names) < mostNamed && len(short) <= 100 {
 			names = append(names, printable(short))
 		}
 	}

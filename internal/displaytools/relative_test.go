@@ -45,12 +45,12 @@ func FuzzRelative(f *testing.F) {
 		if !filepath.IsLocal(rel) {
 			t.Fatalf("%q leads to %q, which is not inside", path, rel)
 		}
-		ours, _, err := b.set.work.open(rel)
+		near, _, err := b.set.work.open(rel)
 		if err != nil {
 			return
 		}
-		defer ours.Close()
-		st, err := ours.Stat()
+		defer near.Close()
+		st, err := near.Stat()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,12 +49,12 @@ func (x *Index) byEnd(ctx context.Context, name string) (found string, ok bool) 
 	if err != nil {
 		return "", false
 	}
-	for _, one := range list {
-		if strings.HasSuffix(one, "/"+name) {
+	for _, file := range list {
+		if strings.HasSuffix(file, "/"+name) {
 			if ok {
 				return "", false // several: it could be another
 			}
-			found, ok = one, true
+			found, ok = file, true
 		}
 	}
 	return found, ok

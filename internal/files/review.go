@@ -139,14 +139,14 @@ func (s ChangeSource) editsByFile(ctx context.Context, of ReviewOf,
 		return nil, err
 	}
 	parts := map[string]*editsOfFile{}
-	for _, one := range all {
-		later := !of.On && turn.End > 0 && one.At > turn.End
+	for _, edit := range all {
+		later := !of.On && turn.End > 0 && edit.At > turn.End
 		if later && !slices.ContainsFunc(slices.Collect(maps.Keys(parts)), func(path string) bool {
-			return s.mayEdit(one, path)
+			return s.mayEdit(edit, path)
 		}) {
 			continue // it is of files of other turns alone
 		}
-		e, err := s.reported(ctx, one)
+		e, err := s.reported(ctx, edit)
 		if err != nil {
 			return nil, err
 		}
@@ -395,8 +395,8 @@ func (s ChangeSource) pathsOf(e edit) (paths []string) {
 	if e.File != "" && add(e.File) {
 		return paths
 	}
-	for _, one := range e.edits {
-		for _, name := range []string{one.Old, one.New} {
+	for _, change := range e.edits {
+		for _, name := range []string{change.Old, change.New} {
 			rest := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/")
 			if name == "" || name == event.NoFile {
 				continue

@@ -64,9 +64,9 @@ func (g *Git) In(ctx context.Context, dir string) (*Repository, error) {
 		}
 	}
 	set := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(off))}
-	for i, one := range off { // not by -c, which a name may have parts of
-		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, one[0]),
-			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, one[1]))
+	for i, setting := range off { // not by -c, which a name may have parts of
+		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, setting[0]),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, setting[1]))
 	}
 	return r.With(set...), nil
 }

@@ -185,11 +185,11 @@ func (s ChangeSource) edits(ctx context.Context, path string) (edits []event.Edi
 	if err := s.Log.Index(ctx, func(x *calls.Index) { all = x.Edits(0) }); err != nil {
 		return nil, err
 	}
-	for _, one := range all {
-		if !s.mayEdit(one, path) {
+	for _, edit := range all {
+		if !s.mayEdit(edit, path) {
 			continue
 		}
-		e, err := s.reported(ctx, one)
+		e, err := s.reported(ctx, edit)
 		if err != nil {
 			return nil, err
 		}
@@ -199,9 +199,9 @@ func (s ChangeSource) edits(ctx context.Context, path string) (edits []event.Edi
 }
 
 // reported reads what a call reported of its edits.
-func (s ChangeSource) reported(ctx context.Context, one calls.Edit) (edit, error) {
-	e, err := s.Log.At(ctx, one.Seq)
-	return edit{one, calls.EditsOf(e.Event.Data)}, err
+func (s ChangeSource) reported(ctx context.Context, change calls.Edit) (edit, error) {
+	e, err := s.Log.At(ctx, change.Seq)
+	return edit{change, calls.EditsOf(e.Event.Data)}, err
 }
 
 // mayEdit reports whether a call may have reported edits of a file, by its names.
@@ -221,9 +221,9 @@ func (s ChangeSource) editsOf(path string, e edit) (edits []event.Edit) {
 			return e.edits
 		}
 	default:
-		for _, one := range e.edits {
-			if s.calls(one.Old, path) || s.calls(one.New, path) {
-				edits = append(edits, one)
+		for _, change := range e.edits {
+			if s.calls(change.Old, path) || s.calls(change.New, path) {
+				edits = append(edits, change)
 			}
 		}
 	}

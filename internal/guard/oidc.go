@@ -56,9 +56,9 @@ type OIDC struct {
 }
 
 // CheckAllowed refuses a configuration without a rule about who may sign in.
-func CheckAllowed(one string) error {
-	domain, isDomain := strings.CutPrefix(one, "@")
-	group, isGroup := strings.CutPrefix(one, "group:")
+func CheckAllowed(entry string) error {
+	domain, isDomain := strings.CutPrefix(entry, "@")
+	group, isGroup := strings.CutPrefix(entry, "group:")
 	if isDomain && domain != "" && !strings.ContainsAny(domain, "@ ") || isGroup && group != "" {
 		return nil
 	}

@@ -110,8 +110,8 @@ func (h *Holder) Look(ctx context.Context,
 	}
 	made, err := in.Look(ctx, look)
 	for _, m := range made.Made {
-		one := session.HeldFile{Path: m.Path, Stood: m.Stood, Held: heldOf(taken[m.ID])}
-		found.Files = append(found.Files, one)
+		file := session.HeldFile{Path: m.Path, Stood: m.Stood, Held: heldOf(taken[m.ID])}
+		found.Files = append(found.Files, file)
 	}
 	found.Left = int64(made.Left)
 	return found, err
@@ -220,14 +220,14 @@ func (h *Holder) Shown(session string) func(ids string) (path string, text []byt
 			if err != nil || t.Session != session {
 				return "", nil, files.ErrMissing
 			}
-			one, err := h.aside.Text(id, max(0, mostShown-int64(len(text))))
+			part, err := h.aside.Text(id, max(0, mostShown-int64(len(text))))
 			if err != nil {
 				return "", nil, err
 			}
 			if path = t.Named(t.Path); len(all) > 1 {
 				text = fmt.Appendf(text, "==> %s <==\n", path)
 			}
-			if text = append(text, one...); len(all) > 1 {
+			if text = append(text, part...); len(all) > 1 {
 				text = append(text, '\n')
 			}
 		}

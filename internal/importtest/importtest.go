@@ -6,9 +6,9 @@
 // ARCHITECTURE.md why.
 package importtest
 
-// ours says what each room may import of ours; the standard library is always
+// arrows says what each room may import of ours; the standard library is always
 // allowed. A room without a row is refused.
-var ours = map[string][]string{
+var arrows = map[string][]string{
 	"web":                 {},
 	"internal/event":      {},
 	"internal/sse":        {},

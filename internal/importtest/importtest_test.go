@@ -67,7 +67,7 @@ func files(t *testing.T) []file {
 
 func TestArrows(t *testing.T) {
 	for _, f := range files(t) {
-		if _, ok := ours[f.room]; !ok {
+		if _, ok := arrows[f.room]; !ok {
 			t.Errorf("%s: the room %s has no row in internal/importtest", f.name, f.room)
 			continue
 		}
@@ -96,7 +96,7 @@ func refusedOurs(f file, room string) string {
 	switch {
 	case room == "cmd/webchat":
 		return "nothing imports the command"
-	case room == f.room || matches(ours[f.room], room) || slices.Contains(everywhere, room):
+	case room == f.room || matches(arrows[f.room], room) || slices.Contains(everywhere, room):
 		return ""
 	case f.test:
 		return "" // a test may stand on any room; what ships may not
@@ -142,12 +142,12 @@ func TestRowsNameRoomsAndModulesThatExist(t *testing.T) {
 			t.Errorf("%s has a row but go.mod does not require it", name)
 		}
 	}
-	for from, to := range ours {
+	for from, to := range arrows {
 		if !slices.ContainsFunc(all, func(f file) bool { return f.room == from }) {
 			t.Errorf("%s has a row but no Go files", from)
 		}
 		for _, room := range to {
-			if _, ok := ours[room]; !ok && room != "*" {
+			if _, ok := arrows[room]; !ok && room != "*" {
 				t.Errorf("%s may import %s, which has no row", from, room)
 			}
 		}

@@ -268,12 +268,12 @@ func (h handler) answer(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.R
 		return
 	}
 	result, err := h.c.cfg.Request(ctx, req.Method, params)
-	var ours *Error
+	var known *Error
 	switch {
 	case err == nil:
 		_ = rpc.Reply(ctx, req.ID, result)
-	case errors.As(err, &ours):
-		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: ours.Code, Message: ours.Message})
+	case errors.As(err, &known):
+		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: known.Code, Message: known.Message})
 	default:
 		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{
 			Code:    CodeInternal,

@@ -77,7 +77,7 @@ func (p *Program) Stop(patience time.Duration) error {
 
 // Said is the last line of standard error after a colon, for the end of a sentence; empty if there
 // is none.
-func (p *Program) Said() string { return p.stderr.said() }
+func (p *Program) Said() string { return p.stderr.text() }
 
 // pipes are the standard input and output of a child as one stream.
 type pipes struct {
@@ -107,7 +107,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (t *tail) said() string {
+func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := bytes.Split(bytes.TrimSpace(t.last), []byte{'\n'})

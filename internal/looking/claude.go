@@ -132,7 +132,7 @@ func (r *reading) claudeCall(t *talk, l claudeLine, m *claudeMessage) {
 	for _, b := range m.Content {
 		switch b.Type {
 		case "text":
-			c.said = append(c.said, b.Text)
+			c.prose = append(c.prose, b.Text)
 		case "tool_use":
 			path, all := arguments(b.Input)
 			t.requested(b.ID, b.Name, path, all)

@@ -147,7 +147,7 @@ func (x *codex) item(t *talk, p codexPayload, cut int64) {
 		if p.Role == "assistant" {
 			text, _ := p.Content.read()
 			c := x.more(t)
-			c.said = append(c.said, text)
+			c.prose = append(c.prose, text)
 		}
 	case "reasoning":
 		x.more(t)

@@ -76,10 +76,10 @@ func (r *reading) copilot(l copilotLine, cut int64) error {
 		}
 	case "assistant.message":
 		c := t.now
-		if c == nil || len(c.said) > 0 || c.acts {
+		if c == nil || len(c.prose) > 0 || c.acts {
 			c = t.begin("", d.Model)
 		}
-		c.said = append(c.said, d.Content)
+		c.prose = append(c.prose, d.Content)
 		for _, q := range d.ToolRequests {
 			path, all := arguments(q.Arguments)
 			t.requested(q.ToolCallID, q.Name, path, all)

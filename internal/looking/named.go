@@ -44,7 +44,7 @@ func numbered(l string) string {
 // quotes or in an argument that it holds, or by FILE:LINE.
 func (n namedLines) in(c *call, h *held) bool {
 	name := h.path[strings.LastIndexAny(h.path, `/\`)+1:]
-	for _, texts := range [][]string{c.said, c.named} {
+	for _, texts := range [][]string{c.prose, c.named} {
 		for _, text := range texts {
 			if name != "" && placed(text, name+":") {
 				return true
@@ -62,7 +62,7 @@ func (n namedLines) in(c *call, h *held) bool {
 			return true
 		}
 	}
-	for _, text := range c.said {
+	for _, text := range c.prose {
 		for i, s := range strings.FieldsFunc(text, func(r rune) bool {
 			return strings.ContainsRune("`\"“”", r)
 		}) {

@@ -68,7 +68,7 @@ type call struct {
 	used   bool // usage is known
 	acts   bool // it called tools
 	copied bool // it was billed in another file
-	said   []string
+	prose  []string
 	named  []string // what the arguments of its calls of tools hold
 }
 
@@ -183,7 +183,7 @@ func (t *talk) flush() {
 	if c.acts {
 		t.answer.Reset()
 	} else {
-		for _, s := range c.said {
+		for _, s := range c.prose {
 			if t.answer.Len() < counted {
 				t.answer.WriteString(s[:min(len(s), counted)])
 				t.answer.WriteByte('\n')

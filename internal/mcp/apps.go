@@ -34,11 +34,11 @@ type toolUI struct {
 // toolUIOf reads what a tool says by MCP Apps. Who may call it has to be a list of words it knows:
 // of anything else no model is offered the tool.
 func toolUIOf(t *mcp.Tool) (ui toolUI) {
-	said, _ := t.Meta["ui"].(map[string]any)
-	if uri, _ := said["resourceUri"].(string); strings.HasPrefix(uri, "ui://") {
+	meta, _ := t.Meta["ui"].(map[string]any)
+	if uri, _ := meta["resourceUri"].(string); strings.HasPrefix(uri, "ui://") {
 		ui.Page = uri
 	}
-	visible, ok := said["visibility"]
+	visible, ok := meta["visibility"]
 	if !ok || visible == nil {
 		return ui
 	}
@@ -83,8 +83,8 @@ func hostsOf(m mcp.Meta) displaytools.AppHosts {
 	csp, _ := ui["csp"].(map[string]any)
 	list := func(name string) (all []string) {
 		given, _ := csp[name].([]any)
-		for _, one := range given {
-			if s, ok := one.(string); ok {
+		for _, value := range given {
+			if s, ok := value.(string); ok {
 				all = append(all, s)
 			}
 		}

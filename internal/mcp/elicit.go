@@ -165,10 +165,10 @@ func (f field) value(answer string) (any, bool) {
 
 // values are those of an answer that names several.
 func (f field) values(answer string) (any, bool) {
-	one, all := f, []any{}
-	one.Type = "string"
+	single, all := f, []any{}
+	single.Type = "string"
 	for name := range strings.SplitSeq(answer, ",") {
-		v, ok := one.value(strings.TrimSpace(name))
+		v, ok := single.value(strings.TrimSpace(name))
 		if !ok {
 			return nil, false
 		}

@@ -78,7 +78,7 @@ func (s *Server) onlyWhereDrawn(next mcp.MethodHandler) mcp.MethodHandler {
 				break
 			}
 			for i, t := range list.Tools {
-				if slices.ContainsFunc(s.cfg.Tools, func(one Tool) bool { return one.Name == t.Name }) {
+				if slices.ContainsFunc(s.cfg.Tools, func(tool Tool) bool { return tool.Name == t.Name }) {
 					named := *t
 					named.Meta = mcp.Meta{"ui": map[string]any{"resourceUri": frameURI}}
 					maps.Copy(named.Meta, t.Meta)

@@ -59,9 +59,9 @@ const mostSessions = 256
 func (s *Server) thin(v Visitor) {
 	own := s.protocolSessions(func(of Visitor) bool { return of == v })
 	surplus := len(own) + 1 - mostSessions
-	for _, one := range own {
-		if surplus > 0 && len(s.calls(func(c *running) bool { return c.protocol == one.ID() })) == 0 {
-			_ = one.Close() // it says how its connection ended
+	for _, client := range own {
+		if surplus > 0 && len(s.calls(func(c *running) bool { return c.protocol == client.ID() })) == 0 {
+			_ = client.Close() // it says how its connection ended
 			surplus--
 		}
 	}

@@ -138,7 +138,9 @@ func (c Installation) List() error {
 // Connect connects a client: it shows what it would change, asks, and has the client's own command
 // do it. The error is a [Misuse] if there is no such client, or it cannot be connected that way.
 func (c Installation) Connect(ctx context.Context, name string) error {
-	i := slices.IndexFunc(installClients, func(one installClient) bool { return one.name == name })
+	i := slices.IndexFunc(installClients, func(client installClient) bool {
+		return client.name == name
+	})
 	if i < 0 {
 		return Misuse(
 			fmt.Sprintf(

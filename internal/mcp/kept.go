@@ -87,11 +87,11 @@ func (s *UserServers) remembered(at place) *UserServerStatus {
 }
 
 // with puts one into what a document has by names.
-func with[T any](name string, one T) func(map[string]T) map[string]T {
+func with[T any](name string, value T) func(map[string]T) map[string]T {
 	return func(all map[string]T) map[string]T {
 		more := map[string]T{}
 		maps.Copy(more, all)
-		more[name] = one
+		more[name] = value
 		return more
 	}
 }

@@ -49,16 +49,16 @@ func describe(server string, tools []*mcp.Tool) (all []offer, d descriptions, er
 		}
 		spec := agent.ToolSpec{Name: server + "-" + t.Name, Description: t.Description,
 			Parameters: schema, Server: server, Reads: t.Annotations != nil && t.Annotations.ReadOnlyHint}
-		if _, ours := displays.ToolOf(spec.Name); ours {
+		if _, own := displays.ToolOf(spec.Name); own {
 			return nil, d, fmt.Errorf("its tool %q is named like one of webchat's own; mend the server",
 				named)
 		}
-		said := []any{spec.Description, schema, spec.Reads}
+		sent := []any{spec.Description, schema, spec.Reads}
 		ui := toolUIOf(t)
 		if ui != (toolUI{}) {
-			said = append(said, ui)
+			sent = append(sent, ui)
 		}
-		d.Tools[t.Name] = jsonSum(said...)
+		d.Tools[t.Name] = jsonSum(sent...)
 		all = append(all, offer{t.Name, spec, ui})
 	}
 	return all, d, nil

@@ -198,9 +198,9 @@ func (l *Lender) Questions(ctx context.Context, id, toolCallID string,
 				}
 				open[q.RequestID] = true
 				if put[q.RequestID] == nil {
-					one, end := context.WithCancel(ctx)
+					question, end := context.WithCancel(ctx)
 					put[q.RequestID] = end
-					running.Go(func() { asked(one, q) })
+					running.Go(func() { asked(question, q) })
 				}
 			}
 			for request, end := range put {

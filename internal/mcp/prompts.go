@@ -51,12 +51,12 @@ func (s *UserServers) Prompts(ctx context.Context, in In) (all []Prompt, err err
 			continue
 		}
 		for _, p := range server.prompts {
-			one := Prompt{Server: server.Name, Name: p.Name, About: oneLine(p.Description)}
+			prompt := Prompt{Server: server.Name, Name: p.Name, About: oneLine(p.Description)}
 			for _, a := range p.Arguments {
-				one.Arguments = append(one.Arguments, PromptArgument{a.Name, oneLine(a.Description),
+				prompt.Arguments = append(prompt.Arguments, PromptArgument{a.Name, oneLine(a.Description),
 					a.Required})
 			}
-			all = append(all, one)
+			all = append(all, prompt)
 		}
 	}
 	return all, err

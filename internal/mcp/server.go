@@ -169,8 +169,8 @@ func NewServer(c ServerConfig) (*Server, error) {
 		s.addFrame(s.reading)
 		s.addFrame(s.plain)
 	}
-	for _, one := range []*mcp.Server{s.reading, s.plain} {
-		one.AddReceivingMiddleware(s.receive) // last: it is around the others
+	for _, server := range []*mcp.Server{s.reading, s.plain} {
+		server.AddReceivingMiddleware(s.receive) // last: it is around the others
 	}
 	// Host and Origin are checked before a request gets here, and the body is bounded.
 	s.stateful = mcp.NewStreamableHTTPHandler(s.serverOf,
@@ -270,8 +270,8 @@ func (s *Server) Host(key string, tools []agent.ToolSpec, call Call) (end func()
 			delete(s.hosts, key)
 		}
 		s.mu.Unlock()
-		for _, one := range open {
-			_ = one.Close() // agents end without closing theirs; the error says how its connection ended
+		for _, client := range open {
+			_ = client.Close() // agents end without closing theirs; the error says how its connection ended
 		}
 	}
 }
@@ -305,10 +305,10 @@ func (s *Server) protocolSessions(of func(Visitor) bool) (found []*mcp.ServerSes
 	defer s.mu.Unlock()
 	open := map[string]Visitor{}
 	for _, server := range s.serversLocked() {
-		for one := range server.Sessions() {
-			if v, known := s.owners[one.ID()]; known {
-				if open[one.ID()] = v; of(v) {
-					found = append(found, one)
+		for client := range server.Sessions() {
+			if v, known := s.owners[client.ID()]; known {
+				if open[client.ID()] = v; of(v) {
+					found = append(found, client)
 				}
 			}
 		}
@@ -346,8 +346,8 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	for _, server := range all {
-		for one := range server.Sessions() {
-			_ = one.Close() // it says how its connection ended
+		for client := range server.Sessions() {
+			_ = client.Close() // it says how its connection ended
 		}
 	}
 	s.entered.Wait()

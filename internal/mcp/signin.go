@@ -34,17 +34,17 @@ type signedIn struct {
 // token returns what a request to the server has as Authorization; empty if the user has not signed
 // in, or that ended. A token that ran out is renewed.
 func (s *UserServers) token(ctx context.Context, name string, m agent.MCPServer) string {
-	one, ok := s.tokens.Get()[name]
-	if !ok || one.Server != serverSum(m) || one.Token == nil || one.Client == nil {
+	signed, ok := s.tokens.Get()[name]
+	if !ok || signed.Server != serverSum(m) || signed.Token == nil || signed.Client == nil {
 		return ""
 	}
-	now, err := one.Client.TokenSource(ctx, one.Token).Token()
+	now, err := signed.Client.TokenSource(ctx, signed.Token).Token()
 	if err != nil {
 		return ""
 	}
-	if now.AccessToken != one.Token.AccessToken {
-		one.Token = now
-		_ = s.tokens.Hold(with(name, one)) // else it is renewed again by the next process
+	if now.AccessToken != signed.Token.AccessToken {
+		signed.Token = now
+		_ = s.tokens.Hold(with(name, signed)) // else it is renewed again by the next process
 	}
 	return now.Type() + " " + now.AccessToken
 }

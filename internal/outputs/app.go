@@ -43,10 +43,10 @@ const mostOrigins = 20
 func NewAppHosts(connect, load []string) AppHosts {
 	of := func(list []string) []string {
 		kept := []string{}
-		for _, one := range list {
-			if len(one) <= 260 && len(kept) < mostOrigins && appOrigin.MatchString(one) &&
-				!slices.Contains(kept, one) {
-				kept = append(kept, one)
+		for _, origin := range list {
+			if len(origin) <= 260 && len(kept) < mostOrigins && appOrigin.MatchString(origin) &&
+				!slices.Contains(kept, origin) {
+				kept = append(kept, origin)
 			}
 		}
 		return kept

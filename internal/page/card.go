@@ -205,7 +205,7 @@ func (v *card) sayExpired() {
 			s.Text = "All outputs together may take " + wording.Limit(v.In.Budget) + ". " + s.Text
 		}
 	}
-	if _, ours := displays.ToolOf(v.Tool); !ours { // nothing shows it again but another call
+	if _, own := displays.ToolOf(v.Tool); !own { // nothing shows it again but another call
 		s.Text = "What it showed is not kept."
 		v.Say = s
 		return

@@ -133,11 +133,11 @@ func (d *did) Parts() (all []part) {
 		}
 	}
 	last := ""
-	for _, one := range deeds {
-		all = append(all, one.part(last))
+	for _, done := range deeds {
+		all = append(all, done.part(last))
 		last = ""
-		if len(one.names) == 1 {
-			last = one.names[0]
+		if len(done.names) == 1 {
+			last = done.names[0]
 		}
 	}
 	if c := d.now(); c != nil && d.turn.Running() {
@@ -236,14 +236,14 @@ func (f *core) foldRemarks(t *node) {
 	for _, c := range t.calls(nil) {
 		last = max(last, c.order)
 	}
-	var said []*node
+	var remarks []*node
 	for _, k := range t.Kids {
 		if k.Message != nil {
-			said = append(said, k)
+			remarks = append(remarks, k)
 		}
 	}
-	for i, k := range said {
-		if i == len(said)-1 || k.order > last {
+	for i, k := range remarks {
+		if i == len(remarks)-1 || k.order > last {
 			break
 		}
 		f.detach(k)

@@ -168,24 +168,24 @@ func (f *State) renderParts(changed map[string]bool, all bool) (out []Op) {
 // changedNode renders a node that the page has, without its children where they stand in
 // an element of their own.
 func (f *core) changedNode(n *node) []Op {
-	one := func(action, target, template string, data any) []Op {
+	op := func(action, target, template string, data any) []Op {
 		return []Op{{Action: action, Target: target, HTML: f.pages.render(template, data)}}
 	}
 	switch {
 	case n.Call != nil && n.state == running:
 		n.Call.Live = true
 		defer func() { n.Call.Live = false }()
-		return one("update", n.Call.El(), "call.view", n.Call)
+		return op("update", n.Call.El(), "call.view", n.Call)
 	case n.Call != nil && n.state == own:
-		return one("put", n.Call.El(), "call.view", n.Call)
+		return op("put", n.Call.El(), "call.view", n.Call)
 	case n.Task != nil:
-		return one("put", n.ID+".o", "task.output", n.Task)
+		return op("put", n.ID+".o", "task.output", n.Task)
 	case n.Steps != nil && n.state == own:
-		return one("put", n.ID+".s", "steps.sum", n)
+		return op("put", n.ID+".s", "steps.sum", n)
 	case n.state == own && (n.Turn != nil || n.Did != nil || n.body() != nil):
 		n.Own = true
 		defer func() { n.Own = false }()
-		return one("update", n.ID, "node", n)
+		return op("update", n.ID, "node", n)
 	}
 	return f.inPieces(Op{Action: "put", Target: n.ID}, n)
 }

@@ -26,7 +26,7 @@ func (r *refusals) Sum() string {
 		return ""
 	}
 	what := "path"
-	if slices.ContainsFunc(r.List, func(one *refusal) bool { return one.Kind != event.RefusedPath }) {
+	if slices.ContainsFunc(r.List, func(of *refusal) bool { return of.Kind != event.RefusedPath }) {
 		what = "thing"
 	}
 	return "The sandbox refused " + wording.Plural(len(r.List), what)
@@ -132,11 +132,11 @@ func (f *calls) refused(d event.SandboxRefused) {
 		i = len(call.Kids) - 1
 	}
 	n := call.Kids[i]
-	one := &refusal{SandboxRefused: d, El: n.ID + "." + strconv.Itoa(len(n.Refused.List)), In: f.cards}
-	n.Refused.List = append(n.Refused.List, one)
+	r := &refusal{SandboxRefused: d, El: n.ID + "." + strconv.Itoa(len(n.Refused.List)), In: f.cards}
+	n.Refused.List = append(n.Refused.List, r)
 	f.show(n, whole)
 	f.stepChanged(call, same)
-	f.say(one.Said() + " " + one.Name())
+	f.say(r.Said() + " " + r.Name())
 }
 
 // opened shows with what was refused that it is open now.

@@ -171,7 +171,7 @@ func (r *replay) see(m *Film, at int64, tab string) {
 			continue
 		}
 		subjects[subject] = true
-		one := sightTab{
+		row := sightTab{
 			Key:   key,
 			Name:  wording.Plain(c.Name()),
 			Icon:  kindIcon(c.Kind, c.Name()),
@@ -179,15 +179,15 @@ func (r *replay) see(m *Film, at int64, tab string) {
 			Href:  r.Film.Base + "?" + url.Values{"at": {strconv.FormatInt(at, 10)}, "out": {key}}.Encode(),
 		}
 		if s.call != "" {
-			one.Icon = "diff"
+			row.Icon = "diff"
 		}
 		if !c.Is().Plain {
-			_, one.Name = splitPath(one.Name)
+			_, row.Name = splitPath(row.Name)
 		}
 		if asked {
 			r.Saw = r.State.saw(c, key)
 		}
-		r.Tabs = append(r.Tabs, one)
+		r.Tabs = append(r.Tabs, row)
 	}
 	slices.Reverse(r.Tabs)
 }

@@ -16,9 +16,9 @@ import (
 // that is still to be written, can forget it. What is a template.HTML was made visible by
 // package render.
 func reveal(t *template.Template) {
-	for _, one := range t.Templates() {
-		if one.Tree != nil {
-			revealIn(one.Tree.Root, "")
+	for _, tmpl := range t.Templates() {
+		if tmpl.Tree != nil {
+			revealIn(tmpl.Tree.Root, "")
 		}
 	}
 }

@@ -40,12 +40,12 @@ var verbs = []verb{
 
 func verbOf(tool string) (verb, bool) {
 	tool = strings.ToLower(tool)
-	ours := ""
+	own := ""
 	if t := toolOf(tool); t.Name == tool {
-		ours = t.Row
+		own = t.Row
 	}
 	for _, v := range verbs {
-		if slices.Contains(v.tools, tool) || v.done == ours {
+		if slices.Contains(v.tools, tool) || v.done == own {
 			return v, true
 		}
 	}

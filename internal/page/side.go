@@ -70,12 +70,12 @@ type group struct {
 // Groups are those that have sessions.
 func (s *side) Groups() []group {
 	waiting, running := group{Name: "Waiting for you"}, group{Name: "Running"}
-	for _, one := range s.Active {
+	for _, sum := range s.Active {
 		g := &running
-		if one.Status == event.Waiting {
+		if sum.Status == event.Waiting {
 			g = &waiting
 		}
-		g.Sessions = append(g.Sessions, one)
+		g.Sessions = append(g.Sessions, sum)
 		g.Count++
 	}
 	all := []group{waiting, running, {Name: "Pinned", Key: "pinned", Part: s.Pinned}}
@@ -104,11 +104,11 @@ type row struct {
 func (s *side) Rows(p Part) rows {
 	r := rows{Cursor: p.Cursor}
 	day := ""
-	for _, one := range p.Sessions {
-		row := s.row(one)
+	for _, sum := range p.Sessions {
+		row := s.row(sum)
 		if p.ByDay {
-			row.When = one.UpdatedAt.In(s.pages.Location).Format("15:04")
-			if d := s.pages.day(one.UpdatedAt); d != day {
+			row.When = sum.UpdatedAt.In(s.pages.Location).Format("15:04")
+			if d := s.pages.day(sum.UpdatedAt); d != day {
 				row.Day, day = d, d
 			}
 		}
@@ -117,39 +117,39 @@ func (s *side) Rows(p Part) rows {
 	return r
 }
 
-func (s *side) row(one eventlog.Summary) row {
+func (s *side) row(sum eventlog.Summary) row {
 	r := row{
-		Summary: one,
-		Current: string(one.ID) == s.current,
-		Mark:    string(one.Status),
-		Stamp:   one.UpdatedAt,
+		Summary: sum,
+		Current: string(sum.ID) == s.current,
+		Mark:    string(sum.Status),
+		Stamp:   sum.UpdatedAt,
 	}
 	r.Title = cmp.Or(r.Title, "New session")
-	if one.Workspace != s.folder {
-		r.In = filepath.Base(one.Workspace)
+	if sum.Workspace != s.folder {
+		r.In = filepath.Base(sum.Workspace)
 	}
-	if one.Open.Worktree != nil {
-		r.Tree = CopyName(*one.Open.Worktree)
+	if sum.Open.Worktree != nil {
+		r.Tree = CopyName(*sum.Open.Worktree)
 		r.In = r.Tree
 	}
-	if one.Open.Since > 0 {
-		r.Stamp = time.UnixMilli(one.Open.Since)
+	if sum.Open.Since > 0 {
+		r.Stamp = time.UnixMilli(sum.Open.Since)
 	}
 	switch {
-	case one.Status == event.Waiting:
+	case sum.Status == event.Waiting:
 		r.Word = "waiting for you"
 		return r
-	case one.Status == event.Running && one.Open.Since > 0:
+	case sum.Status == event.Running && sum.Open.Since > 0:
 		r.Word, r.When, r.Runs = "running", ago(s.pages.Now().Sub(r.Stamp)), true
 		return r
-	case one.Status == event.Running:
+	case sum.Status == event.Running:
 		r.Word = "running"
-	case one.Open.Failed:
+	case sum.Open.Failed:
 		r.Mark, r.Word = "failed", "ended with an error"
 	default:
 		r.Mark = "idle"
 	}
-	r.When = s.pages.when(one.UpdatedAt)
+	r.When = s.pages.when(sum.UpdatedAt)
 	return r
 }
 

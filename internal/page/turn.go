@@ -110,12 +110,12 @@ func (f *core) addInstructions(turn *node) {
 	n := f.node("n-loads")
 	n.Note = &note{Icon: "read", Text: "The agent reads these instructions of this folder:"}
 	for _, path := range f.instructions {
-		one := noted{Name: path}
+		file := noted{Name: path}
 		if rel, err := filepath.Rel(f.cards.Cwd, path); err == nil && filepath.IsLocal(rel) {
-			one.Path = filepath.ToSlash(rel)
-			one.Name = one.Path
+			file.Path = filepath.ToSlash(rel)
+			file.Name = file.Path
 		}
-		n.Note.Files = append(n.Note.Files, one)
+		n.Note.Files = append(n.Note.Files, file)
 	}
 	f.instructions = nil
 	f.add(turn, n)

@@ -80,9 +80,9 @@ func (o *ownFiles) sameAsSecret(st fs.FileInfo) string {
 func (p *Policy) File(st fs.FileInfo, asked ...string) agent.Ruling {
 	var f file
 	for _, name := range asked {
-		one := p.place(name, "")
-		f.names = append(f.names, one.names...)
-		f.secret, f.alone = cmp.Or(f.secret, one.secret), cmp.Or(f.alone, one.alone)
+		place := p.place(name, "")
+		f.names = append(f.names, place.names...)
+		f.secret, f.alone = cmp.Or(f.secret, place.secret), cmp.Or(f.alone, place.alone)
 		if now, err := os.Stat(filepath.FromSlash(f.names[len(f.names)-1])); st != nil && f.alone == "" &&
 			(err != nil || !os.SameFile(now, st)) {
 			f.alone = whyReplaced
@@ -122,7 +122,7 @@ func holds(folder string, st fs.FileInfo) bool {
 		if !e.Type().IsRegular() {
 			return false
 		}
-		one, err := e.Info()
-		return err == nil && os.SameFile(one, st)
+		info, err := e.Info()
+		return err == nil && os.SameFile(info, st)
 	})
 }

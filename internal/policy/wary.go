@@ -174,18 +174,18 @@ func (w *wordReader) word(word *syntax.Word) {
 		word = &syntax.Word{Parts: slices.Clone(word.Parts)} // it would be changed
 		syntax.SplitBraces(word)
 		all = nil
-		for one, err := range expand.BracesSeq(&expand.Config{}, word) {
+		for expanded, err := range expand.BracesSeq(&expand.Config{}, word) {
 			if err != nil {
 				w.beyond()
 				return
 			}
-			all = append(all, one)
+			all = append(all, expanded)
 		}
 	}
-	for _, one := range all {
-		text := readable(one.Parts)
+	for _, expanded := range all {
+		text := readable(expanded.Parts)
 		w.pattern(text)
-		w.text(text, written(one, text))
+		w.text(text, written(expanded, text))
 	}
 }
 
@@ -205,8 +205,8 @@ func (w *wordReader) pattern(text string) {
 			return
 		}
 		slices.Sort(all)
-		for _, one := range all {
-			f := w.p.place(one, w.dir)
+		for _, word := range all {
+			f := w.p.place(word, w.dir)
 			if w.looks--; w.looks < 0 {
 				w.beyond()
 				return
@@ -272,11 +272,11 @@ func (w *wordReader) note(f file, as string) {
 	switch {
 	case w.holds != nil:
 	case f.holds != nil:
-		one := *f.holds
+		secret := *f.holds
 		if as != "" {
-			one.File = as
+			secret.File = as
 		}
-		w.why, w.holds = whyNamed, &one
+		w.why, w.holds = whyNamed, &secret
 	case f.alone == whyOwn:
 		w.why = whyOwn
 	}

@@ -104,7 +104,7 @@ func (t *tree) endOrphans(hit map[identity]bool) (left []process, all bool) {
 	orphans.Lock()
 	defer orphans.Unlock()
 	f := newFamily(os.Getpid(), 0)
-	f.ours = func(p process) bool { return p.start < t.self.start || isOwn(p) }
+	f.excluded = func(p process) bool { return p.start < t.self.start || isOwn(p) }
 	return f.end(hit, reap), true
 }
 

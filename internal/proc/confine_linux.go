@@ -83,12 +83,12 @@ type passage struct {
 
 // confineHelper makes a helper start in namespaces of its own, with what it needs there.
 func confineHelper(args []string, attr *os.ProcAttr) ([]string, *passage, error) {
-	ours, theirs, err := socketPair()
+	near, theirs, err := socketPair()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer ours.Close()
-	conn, err := net.FileConn(ours)
+	defer near.Close()
+	conn, err := net.FileConn(near)
 	if err != nil {
 		theirs.Close()
 		return nil, nil, err

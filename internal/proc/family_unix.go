@@ -46,9 +46,9 @@ type family struct {
 	// foreign says that the command is another program's, so that no helper adopts
 	// its orphans.
 	foreign bool
-	// ours is the processes that are children of helper without belonging to the
+	// excluded is the processes that are children of helper without belonging to the
 	// tree; nil means none.
-	ours func(process) bool
+	excluded func(process) bool
 
 	mu   sync.Mutex
 	seen map[identity]bool // guarded by mu
@@ -103,7 +103,7 @@ func (f *family) alive() []process {
 	now := map[identity]bool{}
 	for _, p := range all {
 		byID[p.pid] = p
-		if p.parent != f.helper || f.ours == nil || !f.ours(p) {
+		if p.parent != f.helper || f.excluded == nil || !f.excluded(p) {
 			children[p.parent] = append(children[p.parent], p.pid)
 		}
 	}

@@ -29,43 +29,44 @@ func (r *confined) turn(o order) answer {
 		return answer{Err: err.Error()}
 	}
 	defer unix.Close(shown)
-	one := &opened{opening: *o.Open}
-	if one.from, err = lookAt(r.old, rel(one.Path)); err == nil && !sameFile(one.from, shown) {
+	made := &opened{opening: *o.Open}
+	if made.from, err = lookAt(r.old, rel(made.Path)); err == nil && !sameFile(made.from, shown) {
 		err = errors.New("something else is there now")
 	}
 	if err == nil {
-		err = r.reopen(one)
+		err = r.reopen(made)
 	}
 	if err != nil {
-		if one.from > 0 {
-			unix.Close(one.from)
+		if made.from > 0 {
+			unix.Close(made.from)
 		}
 		return answer{Err: err.Error()}
 	}
 	r.lastID++
-	one.id = r.lastID
-	r.openings = append(r.openings, one)
-	return answer{ID: one.id}
+	made.id = r.lastID
+	r.openings = append(r.openings, made)
+	return answer{ID: made.id}
 }
 
 // begin opens what the tree starts with, under the next number, if its path still shows that.
 func (r *confined) begin(o Opening) error {
 	r.lastID++
-	one := &opened{opening: opening{Path: o.Path, Access: o.Access}, id: r.lastID}
+	made := &opened{opening: opening{Path: o.Path, Access: o.Access}, id: r.lastID}
 	var st unix.Stat_t
 	var err error
-	if one.from, err = lookAt(r.old, rel(o.Path)); err != nil {
+	if made.from, err = lookAt(r.old, rel(o.Path)); err != nil {
 		return nil
 	}
-	if err = unix.Fstat(one.from, &st); err != nil || uint64(st.Dev) != o.Device || st.Ino != o.Inode {
-		unix.Close(one.from)
+	if err = unix.Fstat(made.from, &st); err != nil || uint64(st.Dev) != o.Device ||
+		st.Ino != o.Inode {
+		unix.Close(made.from)
 		return nil
 	}
-	if err = r.reopen(one); err != nil {
-		unix.Close(one.from)
+	if err = r.reopen(made); err != nil {
+		unix.Close(made.from)
 		return err
 	}
-	r.openings = append(r.openings, one)
+	r.openings = append(r.openings, made)
 	return nil
 }
 

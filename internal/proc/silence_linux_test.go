@@ -41,17 +41,17 @@ func TestServerBeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = helper.Process.Kill() }()
-	ours, theirs, err := socketPair()
+	near, theirs, err := socketPair()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ours.Close()
+	defer near.Close()
 	defer theirs.Close()
 	synctest.Test(t, func(t *testing.T) {
 		s := &tree{
 			beat:    defaultSilence / beatsPerSilence,
-			conn:    ours,
-			enc:     gob.NewEncoder(ours),
+			conn:    near,
+			enc:     gob.NewEncoder(near),
 			gone:    make(chan struct{}),
 			ending:  make(chan struct{}),
 			taken:   make(chan struct{}),

@@ -165,7 +165,7 @@ func startHelper(c Command, files []*os.File) (helper *os.Process, conn *os.File
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	ours, theirs, err := socketPair()
+	near, theirs, err := socketPair()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -184,11 +184,11 @@ func startHelper(c Command, files []*os.File) (helper *os.Process, conn *os.File
 	theirs.Close()
 	way.started()
 	if err != nil {
-		ours.Close()
+		near.Close()
 		way.close()
 		return nil, nil, nil, err
 	}
-	return helper, ours, way, nil
+	return helper, near, way, nil
 }
 
 // follow reads the helper's reports until its end, and collects what it leaves.
@@ -322,7 +322,7 @@ func names(list []Process) string {
 
 // socketPair returns two connected ends; ours has deadlines and wakes up when
 // closed, theirs is an ordinary blocking descriptor.
-func socketPair() (ours, theirs *os.File, err error) {
+func socketPair() (near, theirs *os.File, err error) {
 	syscall.ForkLock.RLock() // where the pair cannot be made close-on-exec at once
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err == nil {

@@ -26,7 +26,7 @@ type attachments struct {
 	guard *guard.Guard // whose token is never sent to a model
 }
 
-func (a *attachments) attach(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (a *attachments) attach(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return fmt.Errorf("read the attachment: %w", err)
@@ -45,7 +45,7 @@ func (a *attachments) attach(w http.ResponseWriter, r *http.Request, one *sessio
 		return invalid("own_secret",
 			"The attachment holds webchat's API token, which is never sent to a model.")
 	}
-	id, err := one.Attach(mediaType, data)
+	id, err := sess.Attach(mediaType, data)
 	if err != nil {
 		return err
 	}

@@ -83,11 +83,11 @@ func (c *consents) list(r *http.Request, _ empty) (permissionList, error) {
 func (c *consents) takeBack(r *http.Request, _ empty) (empty, error) {
 	id, known := chi.URLParam(r, "grantId"), false
 	if in := r.URL.Query().Get("session"); in != "" {
-		one, err := c.sessions.Get(r.Context(), eventlog.ID(in))
+		sess, err := c.sessions.Get(r.Context(), eventlog.ID(in))
 		if err != nil {
 			return empty{}, err
 		}
-		err = one.TakeBack(id)
+		err = sess.TakeBack(id)
 		if known = err == nil; !known && !errors.Is(err, eventlog.ErrNotFound) {
 			return empty{}, err
 		}
@@ -110,7 +110,7 @@ func (c *consents) hooks(*http.Request, empty) (hookList, error) {
 	return hookList{listed(c.terms.Hooks)}, nil
 }
 
-func decide(r *http.Request, one *session.Session, in consent.Decision) (empty, error) {
+func decide(r *http.Request, sess *session.Session, in consent.Decision) (empty, error) {
 	switch {
 	case in.Decision != event.Allow && in.Decision != event.Deny:
 		return empty{}, invalid("invalid", "The decision must be allow or deny.")
@@ -118,7 +118,7 @@ func decide(r *http.Request, one *session.Session, in consent.Decision) (empty, 
 		in.Scope != event.ForWorkspace:
 		return empty{}, invalid("invalid", "The scope must be once, session or workspace.")
 	}
-	return empty{}, one.Decide(r.Context(), chi.URLParam(r, "requestId"), in)
+	return empty{}, sess.Decide(r.Context(), chi.URLParam(r, "requestId"), in)
 }
 
 type answerRequest struct {
@@ -126,8 +126,8 @@ type answerRequest struct {
 	WasFreeform bool   `json:"wasFreeform,omitempty"`
 }
 
-func answer(r *http.Request, one *session.Session, in answerRequest) (empty, error) {
-	return empty{}, one.Answer(r.Context(), chi.URLParam(r, "requestId"), in.Answer)
+func answer(r *http.Request, sess *session.Session, in answerRequest) (empty, error) {
+	return empty{}, sess.Answer(r.Context(), chi.URLParam(r, "requestId"), in.Answer)
 }
 
 // grants lists what was allowed for the session of ?session= and for its workspace; if none is
@@ -135,12 +135,12 @@ func answer(r *http.Request, one *session.Session, in answerRequest) (empty, err
 func (c *consents) grants(r *http.Request) ([]grantShape, error) {
 	all, workspace := []grantShape{}, ""
 	if id := eventlog.ID(r.URL.Query().Get("session")); id != "" {
-		one, err := c.sessions.Get(r.Context(), id)
+		sess, err := c.sessions.Get(r.Context(), id)
 		if err != nil {
 			return nil, err
 		}
-		workspace = one.Summary().Workspace
-		for _, g := range one.Summary().Open.Grants {
+		workspace = sess.Summary().Workspace
+		for _, g := range sess.Summary().Open.Grants {
 			all = append(all, grantShape{g.ID, g.Text, event.ForSession, workspace, id,
 				event.Time(time.UnixMilli(g.At))})
 		}

@@ -40,11 +40,11 @@ type copies struct {
 }
 
 // of is a session's; [worktree.ErrNone] if it works in none.
-func (cs *copies) of(one *session.Session) (*worktree.Copy, error) {
+func (cs *copies) of(sess *session.Session) (*worktree.Copy, error) {
 	if cs.trees == nil {
 		return nil, worktree.ErrNone
 	}
-	return cs.trees.Of(string(one.ID()))
+	return cs.trees.Of(string(sess.ID()))
 }
 
 // fit reports whether one can be made of a folder.
@@ -53,26 +53,26 @@ func (cs *copies) fit(ctx context.Context, folder string) bool {
 }
 
 // take names the branch of a session after its first prompt. It returns why no prompt can be taken.
-func (cs *copies) take(r *http.Request, one *session.Session, prompt string) error {
-	c, err := cs.of(one)
+func (cs *copies) take(r *http.Request, sess *session.Session, prompt string) error {
+	c, err := cs.of(sess)
 	if errors.Is(err, worktree.ErrNone) {
 		return nil
 	} else if err == nil && c.Usable() != nil {
 		return c.Usable()
 	}
-	c, err = cs.trees.Name(r.Context(), string(one.ID()), prompt)
+	c, err = cs.trees.Name(r.Context(), string(sess.ID()), prompt)
 	if err == nil && c != nil {
-		err = one.Note(r.Context(), c.Fact())
+		err = sess.Note(r.Context(), c.Fact())
 	}
 	if err != nil && cs.log != nil {
-		cs.log.Warn("the branch of a worktree was not named", "session", string(one.ID()), "error", err)
+		cs.log.Warn("the branch of a worktree was not named", "session", string(sess.ID()), "error", err)
 	}
 	return nil
 }
 
 // show lists what a session changed in its worktree.
-func (cs *copies) show(r *http.Request, one *session.Session, _ empty) (out copyShape, err error) {
-	c, err := cs.of(one)
+func (cs *copies) show(r *http.Request, sess *session.Session, _ empty) (out copyShape, err error) {
+	c, err := cs.of(sess)
 	if err != nil {
 		return out, err
 	}
@@ -84,8 +84,8 @@ func (cs *copies) show(r *http.Request, one *session.Session, _ empty) (out copy
 
 // compare adds to a review what its session's worktree is compared with, and where the checkout
 // changed the same.
-func (cs *copies) compare(ctx context.Context, one *session.Session, v *page.Review) error {
-	c, err := cs.of(one)
+func (cs *copies) compare(ctx context.Context, sess *session.Session, v *page.Review) error {
+	c, err := cs.of(sess)
 	if err != nil || !c.Thrown.IsZero() {
 		return nil
 	}
@@ -113,9 +113,9 @@ type backRequest struct {
 	Message string `json:"message,omitempty"` // of the commit; empty: the session's title
 }
 
-func (cs *copies) back(r *http.Request, one *session.Session,
+func (cs *copies) back(r *http.Request, sess *session.Session,
 	in backRequest) (out worktree.Back, err error) {
-	c, err := cs.resting(one)
+	c, err := cs.resting(sess)
 	switch {
 	case err != nil:
 		return out, err
@@ -123,7 +123,7 @@ func (cs *copies) back(r *http.Request, one *session.Session,
 		out, err = cs.trees.BringBack(r.Context(), c.Session)
 	case in.As == "commit":
 		out, err = cs.trees.Commit(r.Context(), c.Session,
-			cmp.Or(in.Message, one.Summary().Title, c.Branch))
+			cmp.Or(in.Message, sess.Summary().Title, c.Branch))
 	default:
 		return out, invalid("invalid", "It is brought back as changes or as commit.")
 	}
@@ -137,48 +137,48 @@ func (cs *copies) back(r *http.Request, one *session.Session,
 	for _, f := range out.Unfit {
 		d.Unfitted = append(d.Unfitted, f.Path)
 	}
-	return out, one.Note(r.Context(), d)
+	return out, sess.Note(r.Context(), d)
 }
 
 // resting is the worktree of a session in which nothing runs.
-func (cs *copies) resting(one *session.Session) (*worktree.Copy, error) {
-	c, err := cs.of(one)
-	if err == nil && one.Summary().Open.Turn != "" {
+func (cs *copies) resting(sess *session.Session) (*worktree.Copy, error) {
+	c, err := cs.of(sess)
+	if err == nil && sess.Summary().Open.Turn != "" {
 		err = session.ErrWorking
 	}
 	return c, err
 }
 
 // changed answers with a worktree as it is now, and logs what happened to it.
-func changed(r *http.Request, one *session.Session, c *worktree.Copy, err error,
+func changed(r *http.Request, sess *session.Session, c *worktree.Copy, err error,
 	d event.Data) (copyShape, error) {
 	if err != nil {
 		return copyShape{}, err
 	}
-	return shapeOfCopy(c), one.Note(r.Context(), d)
+	return shapeOfCopy(c), sess.Note(r.Context(), d)
 }
 
-func (cs *copies) undo(r *http.Request, one *session.Session, _ empty) (copyShape, error) {
-	c, err := cs.of(one)
+func (cs *copies) undo(r *http.Request, sess *session.Session, _ empty) (copyShape, error) {
+	c, err := cs.of(sess)
 	if err == nil {
 		c, err = cs.trees.Undo(r.Context(), c.Session)
 	}
-	return changed(r, one, c, err, event.WorktreeBroughtBack{Files: []string{}, Undone: true})
+	return changed(r, sess, c, err, event.WorktreeBroughtBack{Files: []string{}, Undone: true})
 }
 
-func (cs *copies) throw(r *http.Request, one *session.Session, _ empty) (empty, error) {
-	c, err := cs.resting(one)
+func (cs *copies) throw(r *http.Request, sess *session.Session, _ empty) (empty, error) {
+	c, err := cs.resting(sess)
 	if err == nil {
 		c, err = cs.trees.Throw(r.Context(), c.Session)
 	}
-	_, err = changed(r, one, c, err, event.WorktreeThrown{})
+	_, err = changed(r, sess, c, err, event.WorktreeThrown{})
 	return empty{}, err
 }
 
-func (cs *copies) restore(r *http.Request, one *session.Session, _ empty) (copyShape, error) {
-	c, err := cs.of(one)
+func (cs *copies) restore(r *http.Request, sess *session.Session, _ empty) (copyShape, error) {
+	c, err := cs.of(sess)
 	if err == nil {
 		c, err = cs.trees.Restore(r.Context(), c.Session)
 	}
-	return changed(r, one, c, err, event.WorktreeThrown{Restored: true})
+	return changed(r, sess, c, err, event.WorktreeThrown{Restored: true})
 }

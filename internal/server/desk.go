@@ -20,14 +20,14 @@ type desk struct {
 }
 
 // pane draws an output, or what is left of it, as the Desk shows it.
-func (d *desk) pane(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (d *desk) pane(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	target := chi.URLParam(r, "output")
-	if look := one.Looked(target); look != nil {
+	if look := sess.Looked(target); look != nil {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-			return d.pages.Look(b, string(one.ID()), target, look...)
+			return d.pages.Look(b, string(sess.ID()), target, look...)
 		})
 	}
-	_, src, release, err := d.projections.of(r.Context(), one)
+	_, src, release, err := d.projections.of(r.Context(), sess)
 	if err != nil {
 		return err
 	}
@@ -39,8 +39,8 @@ func (d *desk) pane(w http.ResponseWriter, r *http.Request, one *session.Session
 		return err
 	}
 	// it may be of a turn from before those that are kept
-	whole := d.pages.ProjectorFrom(string(one.ID()), 1)
-	if _, err := (past{d.outputs, one, whole}).catchUp(r.Context()); err != nil {
+	whole := d.pages.ProjectorFrom(string(sess.ID()), 1)
+	if _, err := (past{d.outputs, sess, whole}).catchUp(r.Context()); err != nil {
 		return err
 	}
 	return draw(whole)

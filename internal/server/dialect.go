@@ -48,12 +48,13 @@ func (t translation) translate(entries []event.Entry, send func(dialectFrame) er
 
 // translated answers with a page of the log in a dialect. The cursor counts the log's own events,
 // so that it fits both forms.
-func (s *streams) translated(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (s *streams) translated(w http.ResponseWriter, r *http.Request, sess *session.Session,
 	after int64, limit int) error {
 	list := eventList{Events: []json.RawMessage{}}
-	last, t := min(one.Summary().LastSeq, after+int64(limit)), translation{newAutohandDialect(), after}
+	last, t := min(sess.Summary().LastSeq, after+int64(limit)),
+		translation{newAutohandDialect(), after}
 	list.Cursor = max(last, after)
-	err := eachPage(r.Context(), one, 0, last, func(entries []event.Entry) error {
+	err := eachPage(r.Context(), sess, 0, last, func(entries []event.Entry) error {
 		return t.translate(entries, func(f dialectFrame) error {
 			list.Events = append(list.Events, f.JSON)
 			return nil
@@ -66,15 +67,15 @@ func (s *streams) translated(w http.ResponseWriter, r *http.Request, one *sessio
 }
 
 // followTranslated streams the events in a dialect: the log after the place, then what happens.
-func (s *streams) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (s *streams) followTranslated(w http.ResponseWriter, r *http.Request, sess *session.Session,
 	place place) error {
-	live := one.Subscribe()
+	live := sess.Subscribe()
 	defer live.Close()
 	t := translation{newAutohandDialect(), place.after}
 	var from int64 // the position of the past
 	return s.hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
 		sendFrame := func(f dialectFrame) error { return send(sse.Frame{ID: f.Seq, Data: f.JSON}) }
-		now, err := one.Join(ctx)
+		now, err := sess.Join(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -82,7 +83,7 @@ func (s *streams) followTranslated(w http.ResponseWriter, r *http.Request, one *
 		if t.after, err = place.resume(now, send); err != nil {
 			return 0, err
 		}
-		err = eachPage(ctx, one, 0, now.LastSeq, func(entries []event.Entry) error {
+		err = eachPage(ctx, sess, 0, now.LastSeq, func(entries []event.Entry) error {
 			return t.translate(entries, sendFrame)
 		})
 		if err != nil {

@@ -53,7 +53,7 @@ type looker struct {
 	outputs *outputs.Store
 }
 
-func (lk *looker) display(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (lk *looker) display(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	in, err := decode[displayRequest](r)
 	if err != nil {
 		return err
@@ -64,14 +64,14 @@ func (lk *looker) display(w http.ResponseWriter, r *http.Request, one *session.S
 	var look session.Look
 	switch {
 	case in.Part:
-		look, err = one.Part(r.Context(), in.Tool, in.Arguments)
+		look, err = sess.Part(r.Context(), in.Tool, in.Arguments)
 	case in.Preview:
-		look, err = one.Preview(r.Context(), in.Tool, in.Arguments)
+		look, err = sess.Preview(r.Context(), in.Tool, in.Arguments)
 		for _, id := range look.Replaced {
 			lk.outputs.Drop(outputs.ID(id))
 		}
 	default:
-		look.DisplayResult, err = one.Display(r.Context(), in.Tool, in.Arguments)
+		look.DisplayResult, err = sess.Display(r.Context(), in.Tool, in.Arguments)
 	}
 	if err != nil {
 		return err
@@ -80,8 +80,8 @@ func (lk *looker) display(w http.ResponseWriter, r *http.Request, one *session.S
 }
 
 // reread shows a file again whose output is gone, or which has changed on disk since.
-func (lk *looker) reread(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), lk.shown.current)
+func (lk *looker) reread(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
+	look, err := sess.Reread(r.Context(), chi.URLParam(r, "outputId"), lk.shown.current)
 	if err != nil {
 		return err
 	}
@@ -94,11 +94,11 @@ func (lk *looker) reread(w http.ResponseWriter, r *http.Request, one *session.Se
 }
 
 // runOutside runs the command of a call for the user, not confined.
-func runOutside(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func runOutside(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	if _, err := decode[empty](r); err != nil {
 		return err
 	}
-	result, err := one.RunOutside(r.Context(), chi.URLParam(r, "toolCallId"))
+	result, err := sess.RunOutside(r.Context(), chi.URLParam(r, "toolCallId"))
 	if err != nil {
 		return err
 	}

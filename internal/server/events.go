@@ -38,7 +38,7 @@ type streams struct {
 }
 
 // events answers with a page of the log, or with the stream.
-func (s *streams) events(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (s *streams) events(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	translated, err := dialectOf(r)
 	if err != nil {
 		return err
@@ -47,9 +47,9 @@ func (s *streams) events(w http.ResponseWriter, r *http.Request, one *session.Se
 	from := place{after, present && !ok}
 	switch {
 	case acceptsStream(r) && translated:
-		return s.followTranslated(w, r, one, from)
+		return s.followTranslated(w, r, sess, from)
 	case acceptsStream(r):
-		return s.follow(w, r, one, from)
+		return s.follow(w, r, sess, from)
 	case !ok:
 		return invalid("bad_query", "Give after as the number of an event, as a cursor says it.")
 	}
@@ -58,9 +58,9 @@ func (s *streams) events(w http.ResponseWriter, r *http.Request, one *session.Se
 		return err
 	}
 	if translated {
-		return s.translated(w, r, one, after, limit)
+		return s.translated(w, r, sess, after, limit)
 	}
-	entries, err := one.Events(r.Context(), after, limit)
+	entries, err := sess.Events(r.Context(), after, limit)
 	if err != nil {
 		return err
 	}
@@ -87,12 +87,12 @@ func (p place) resume(now eventlog.Snapshot, send func(sse.Frame) error) (int64,
 }
 
 // follow serves a session's topic: the log after the place, what is in flight, then what comes.
-func (s *streams) follow(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (s *streams) follow(w http.ResponseWriter, r *http.Request, sess *session.Session,
 	from place) error {
-	return s.stream(w, r, "session/"+string(one.ID()), func() entries {
-		return one.Subscribe()
+	return s.stream(w, r, "session/"+string(sess.ID()), func() entries {
+		return sess.Subscribe()
 	}, func(ctx context.Context, send func(sse.Frame) error) (pos int64, err error) {
-		now, err := one.Join(ctx)
+		now, err := sess.Join(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -100,7 +100,7 @@ func (s *streams) follow(w http.ResponseWriter, r *http.Request, one *session.Se
 		if err != nil {
 			return 0, err
 		}
-		err = eachPage(ctx, one, after, now.LastSeq, func(entries []event.Entry) error {
+		err = eachPage(ctx, sess, after, now.LastSeq, func(entries []event.Entry) error {
 			for _, e := range entries {
 				if err := send(frameOf(e)); err != nil {
 					return err
@@ -174,10 +174,10 @@ func (s *entrySource) Run(ctx context.Context) {
 }
 
 // eachPage calls f with the log between two places, in pages.
-func eachPage(ctx context.Context, one *session.Session, after, last int64,
+func eachPage(ctx context.Context, sess *session.Session, after, last int64,
 	f func([]event.Entry) error) error {
 	for after < last {
-		entries, err := one.Events(ctx, after, int(min(pageOfLog, last-after)))
+		entries, err := sess.Events(ctx, after, int(min(pageOfLog, last-after)))
 		if err != nil {
 			return err
 		}

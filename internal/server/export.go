@@ -35,7 +35,7 @@ type exports struct {
 
 // serve answers with a session as a file. All but the page are written as the log is read, so that
 // their size costs no memory.
-func (ex *exports) serve(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (ex *exports) serve(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	name := r.URL.Query().Get("format")
 	if name == "" {
 		name = "md"
@@ -47,8 +47,8 @@ func (ex *exports) serve(w http.ResponseWriter, r *http.Request, one *session.Se
 	w.Header().Set("Content-Type", f.mime)
 	// Never shown in place: it holds what agents and commands wrote.
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
-		map[string]string{"filename": ex.fileName(one.Summary()) + "." + name}))
-	if err := f.export(ex, w, r, one); err != nil {
+		map[string]string{"filename": ex.fileName(sess.Summary()) + "." + name}))
+	if err := f.export(ex, w, r, sess); err != nil {
 		w.Header().Del("Content-Disposition")
 		return err
 	}
@@ -80,8 +80,8 @@ func (ex *exports) fileName(x eventlog.Summary) string {
 	return name
 }
 
-func (ex *exports) lines(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	return eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
+func (ex *exports) lines(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
+	return eachPage(r.Context(), sess, 0, sess.Summary().LastSeq, func(entries []event.Entry) error {
 		for _, e := range entries {
 			if _, err := w.Write(append(e.JSON[:len(e.JSON):len(e.JSON)], '\n')); err != nil {
 				return err
@@ -92,11 +92,11 @@ func (ex *exports) lines(w http.ResponseWriter, r *http.Request, one *session.Se
 }
 
 func (ex *exports) markdown(w http.ResponseWriter, r *http.Request,
-	one *session.Session) error {
-	x := one.Summary()
+	sess *session.Session) error {
+	x := sess.Summary()
 	m := ex.pages.Markdown(w, x)
 	without := r.URL.Query().Get("left") == "0"
-	err := eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
+	err := eachPage(r.Context(), sess, 0, sess.Summary().LastSeq, func(entries []event.Entry) error {
 		if without {
 			entries = slices.DeleteFunc(entries, func(e event.Entry) bool {
 				return eventlog.IsLeft(x.Open.Left, e.Seq)
@@ -110,13 +110,13 @@ func (ex *exports) markdown(w http.ResponseWriter, r *http.Request,
 	return m.End()
 }
 
-func (ex *exports) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	p := ex.pages.ForExport(string(one.ID()))
-	now, err := one.Join(r.Context())
+func (ex *exports) page(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
+	p := ex.pages.ForExport(string(sess.ID()))
+	now, err := sess.Join(r.Context())
 	if err != nil {
 		return err
 	}
-	err = eachPage(r.Context(), one, 0, now.LastSeq, func(entries []event.Entry) error {
+	err = eachPage(r.Context(), sess, 0, now.LastSeq, func(entries []event.Entry) error {
 		p.Load(entries...)
 		return nil
 	})
@@ -124,20 +124,20 @@ func (ex *exports) page(w http.ResponseWriter, r *http.Request, one *session.Ses
 		return err
 	}
 	inFlight(p, now)
-	write, err := ex.saved(r.Context(), one, p)
+	write, err := ex.saved(r.Context(), sess, p)
 	if err != nil {
 		return err
 	}
 	return write(w) // it may be read slowly
 }
 
-func (ex *exports) saved(ctx context.Context, one *session.Session,
+func (ex *exports) saved(ctx context.Context, sess *session.Session,
 	p *page.Projector) (write func(io.Writer) error, err error) {
-	f := ex.films.of(one.ID())
+	f := ex.films.of(sess.ID())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.follow(ctx, one); err != nil {
+	if err := f.follow(ctx, sess); err != nil {
 		return nil, err
 	}
-	return ex.pages.Export(one.Summary(), &f.Film, p)
+	return ex.pages.Export(sess.Summary(), &f.Film, p)
 }

@@ -100,7 +100,7 @@ func (nf *namedFiles) prices(r *http.Request, _ empty) (out filePrices, err erro
 			continue
 		}
 		n, exact := f.Tokens()
-		one := filePrice{
+		price := filePrice{
 			Path:      f.Path,
 			Lines:     f.Lines,
 			What:      f.What,
@@ -111,9 +111,9 @@ func (nf *namedFiles) prices(r *http.Request, _ empty) (out filePrices, err erro
 			Looks:     f.Looks,
 		}
 		if err != nil {
-			one.Refused = messageOf(err)
+			price.Refused = messageOf(err)
 		}
-		out.Files[name] = one
+		out.Files[name] = price
 	}
 	return out, nil
 }
@@ -134,12 +134,12 @@ type placeList struct {
 
 // places says which names that a text gives lead to a file, so that they can be links. Nothing
 // is read of the files.
-func (nf *namedFiles) places(r *http.Request, one *session.Session,
+func (nf *namedFiles) places(r *http.Request, sess *session.Session,
 	_ empty) (list placeList, err error) {
 	names, err := askedNames(r)
 	list.Places = map[string]string{}
 	for _, name := range names {
-		if found, ok := (&places{nf.sessions}).Place(r.Context(), string(one.ID()), "", name); ok {
+		if found, ok := (&places{nf.sessions}).Place(r.Context(), string(sess.ID()), "", name); ok {
 			list.Places[name] = found
 		}
 	}
@@ -153,15 +153,15 @@ type changes struct {
 }
 
 // of is where the changes of a session are found.
-func (c *changes) of(one *session.Session) (files.ChangeSource, error) {
-	workspace := one.Summary().Workspace
+func (c *changes) of(sess *session.Session) (files.ChangeSource, error) {
+	workspace := sess.Summary().Workspace
 	room, err := c.sessions.Room(workspace)
 	source := files.ChangeSource{
-		Log:       one,
+		Log:       sess,
 		Files:     room.Files,
 		Workspace: workspace,
 		Snapshots: c.snapshots,
-		Session:   string(one.ID()),
+		Session:   string(sess.ID()),
 	}
 	if room.Policy != nil {
 		// showing it asks the user, and a diff of all files does not
@@ -175,8 +175,8 @@ func (c *changes) of(one *session.Session) (files.ChangeSource, error) {
 
 // serve says what a session changed: as a list, or as a diff.
 func (c *changes) serve(w http.ResponseWriter, r *http.Request,
-	one *session.Session) error {
-	source, err := c.of(one)
+	sess *session.Session) error {
+	source, err := c.of(sess)
 	if err != nil {
 		return err
 	}

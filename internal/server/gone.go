@@ -33,10 +33,10 @@ type calledRow struct {
 }
 
 // gone are those of the session that are no longer there, as its log has them.
-func (so *shownOutputs) gone(ctx context.Context, one *session.Session,
+func (so *shownOutputs) gone(ctx context.Context, sess *session.Session,
 	there map[outputs.ID]bool) (all []calledRow, err error) {
 	var shown []calls.Output
-	if err := one.Index(ctx, func(x *calls.Index) { shown = x.Outputs() }); err != nil {
+	if err := sess.Index(ctx, func(x *calls.Index) { shown = x.Outputs() }); err != nil {
 		return nil, err
 	}
 	shown = slices.DeleteFunc(shown, func(o calls.Output) bool {
@@ -54,7 +54,7 @@ func (so *shownOutputs) gone(ctx context.Context, one *session.Session,
 			ExitCode:   o.Made.ExitCode,
 		}
 		if o.Long {
-			if m.Path, m.Command, err = about(ctx, one, o.Call); err != nil {
+			if m.Path, m.Command, err = about(ctx, sess, o.Call); err != nil {
 				return nil, err
 			}
 		}
@@ -77,9 +77,9 @@ func (so *shownOutputs) gone(ctx context.Context, one *session.Session,
 }
 
 // about reads what a call was about, which is too long for an index.
-func about(ctx context.Context, one *session.Session,
+func about(ctx context.Context, sess *session.Session,
 	c calls.Call) (path, command string, err error) {
-	e, err := one.At(ctx, c.Start)
+	e, err := sess.At(ctx, c.Start)
 	var args struct{ Path, Command string }
 	if d, ok := e.Event.Data.(event.ToolExecutionStart); ok {
 		_ = json.Unmarshal(d.Arguments, &args) // it was read before

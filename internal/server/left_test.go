@@ -194,9 +194,9 @@ func (c *talk) next() {
 
 // over waits for the end of the turn that runs.
 func (c *talk) over() {
-	one, err := c.sessions.Get(c.t.Context(), eventlog.ID(c.id))
+	sess, err := c.sessions.Get(c.t.Context(), eventlog.ID(c.id))
 	if err == nil {
-		_, err = one.WaitTurn(c.t.Context(), c.runs)
+		_, err = sess.WaitTurn(c.t.Context(), c.runs)
 	}
 	if err != nil {
 		c.rt.Fatal(err)

@@ -14,10 +14,10 @@ import (
 )
 
 // lost draws what going back to before a prompt would write, for the Desk.
-func (rv *reviews) lost(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (rv *reviews) lost(w http.ResponseWriter, r *http.Request, sess *session.Session,
 	message string) error {
 	q := r.URL.Query()
-	would, err := one.Rewind(r.Context(), session.RewindOf{
+	would, err := sess.Rewind(r.Context(), session.RewindOf{
 		MessageID: message,
 		FilesOnly: true,
 		Also:      q["also"],
@@ -30,7 +30,7 @@ func (rv *reviews) lost(w http.ResponseWriter, r *http.Request, one *session.Ses
 	view := page.Review{Since: "back", Began: would.Since}
 	left := mostHunks
 	for _, t := range would.Texts {
-		f, err := rv.rewritten(r.Context(), string(one.ID()), t, &left)
+		f, err := rv.rewritten(r.Context(), string(sess.ID()), t, &left)
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ type messages struct {
 	copies *copies
 }
 
-func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (ms *messages) send(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	in, err := decode[messageRequest](r)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Se
 	if in.Mode != "" && in.Mode != session.SendQueue && in.Mode != session.SendSteer {
 		return invalid("invalid", "The mode must be queue or steer.")
 	}
-	if err := ms.copies.take(r, one, in.Content); err != nil {
+	if err := ms.copies.take(r, sess, in.Content); err != nil {
 		return err
 	}
 	wait := r.URL.Query().Get("wait")
@@ -87,16 +87,16 @@ func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Se
 		}
 	}
 	if acceptsStream(r) {
-		return ms.streamTurn(w, r, one, in.message())
+		return ms.streamTurn(w, r, sess, in.message())
 	}
-	id, err := one.Send(r.Context(), in.message())
+	id, err := sess.Send(r.Context(), in.message())
 	if err != nil {
 		return err
 	}
 	if !waits {
 		return reply(w, http.StatusAccepted, messageReply{id})
 	}
-	result, err := one.WaitTurn(r.Context(), id)
+	result, err := sess.WaitTurn(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -106,22 +106,22 @@ func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Se
 
 // streamTurn sends the events of the one turn that answers the message. The turn goes on when the
 // client leaves.
-func (ms *messages) streamTurn(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (ms *messages) streamTurn(w http.ResponseWriter, r *http.Request, sess *session.Session,
 	m session.Message) error {
-	live := one.Subscribe()
+	live := sess.Subscribe()
 	defer live.Close()
-	after, again, err := one.Place(r.Context(), m.ID)
+	after, again, err := sess.Place(r.Context(), m.ID)
 	if err != nil {
 		return err
 	}
-	id, err := one.Send(r.Context(), m)
+	id, err := sess.Send(r.Context(), m)
 	if err != nil {
 		return err
 	}
 	turn := turnOf{message: id, steers: m.Mode == session.SendSteer}
 	return ms.hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
 		for again && !turn.over { // what the log holds since the prompt was sent first
-			entries, err := one.Events(ctx, after, 0)
+			entries, err := sess.Events(ctx, after, 0)
 			if err != nil || len(entries) == 0 {
 				return 0, err
 			}
@@ -172,20 +172,20 @@ func (t *turnOf) take(e event.Entry) []event.Entry {
 	if t.over {
 		return nil
 	}
-	one := []event.Entry{e}
+	list := []event.Entry{e}
 	switch d := e.Event.Data.(type) {
 	case event.UserMessageWithdrawn:
 		if d.MessageID != t.message {
 			break
 		}
 		t.message, t.over = cmp.Or(d.As, t.message), d.As == ""
-		return one
+		return list
 	case event.UserMessage:
 		if d.MessageID != t.message {
 			return nil
 		}
 		t.held = []event.Entry{}
-		return one
+		return list
 	case event.TurnStart:
 		if t.inside = d.MessageID == t.message; t.inside {
 			t.held = nil
@@ -199,10 +199,10 @@ func (t *turnOf) take(e event.Entry) []event.Entry {
 		if joined {
 			return append(t.held, e)
 		}
-		return one
+		return list
 	}
 	if t.inside {
-		return one
+		return list
 	}
 	if t.steers && t.held != nil && event.Logged(e.Event.Data) {
 		t.held = append(t.held, e)
@@ -215,10 +215,10 @@ type abortRequest struct {
 	Tasks bool `json:"tasks,omitempty"` // everything in the background as well
 }
 
-func abort(r *http.Request, one *session.Session, in abortRequest) (empty, error) {
-	err := one.Abort(r.Context(), "Stopped by the user.")
+func abort(r *http.Request, sess *session.Session, in abortRequest) (empty, error) {
+	err := sess.Abort(r.Context(), "Stopped by the user.")
 	if err == nil && in.Tasks {
-		err = one.AbortTasks(r.Context())
+		err = sess.AbortTasks(r.Context())
 	}
 	return empty{}, err
 }
@@ -228,8 +228,8 @@ type taskList struct {
 	Tasks []session.Task `json:"tasks"`
 }
 
-func listTasks(_ *http.Request, one *session.Session, _ empty) (taskList, error) {
-	return taskList{one.Tasks()}, nil
+func listTasks(_ *http.Request, sess *session.Session, _ empty) (taskList, error) {
+	return taskList{sess.Tasks()}, nil
 }
 
 // waitingPatch is what changes of a prompt that waits: one of its fields is set.
@@ -239,7 +239,7 @@ type waitingPatch struct {
 }
 
 // changeWaiting edits a prompt that waits, or has it sent earlier.
-func changeWaiting(r *http.Request, one *session.Session,
+func changeWaiting(r *http.Request, sess *session.Session,
 	in waitingPatch) (messageReply, error) {
 	id := chi.URLParam(r, "messageId")
 	var err error
@@ -247,9 +247,9 @@ func changeWaiting(r *http.Request, one *session.Session,
 	case in.Earlier == (in.Content != nil):
 		err = invalid("invalid", "Give either the new content or earlier.")
 	case in.Earlier:
-		id, err = one.SendEarlier(r.Context(), id)
+		id, err = sess.SendEarlier(r.Context(), id)
 	default:
-		id, err = one.EditWaiting(r.Context(), id, *in.Content)
+		id, err = sess.EditWaiting(r.Context(), id, *in.Content)
 	}
 	return messageReply{id}, err
 }
@@ -257,8 +257,8 @@ func changeWaiting(r *http.Request, one *session.Session,
 // acceptsStream reports whether the client asked for text/event-stream by name.
 func acceptsStream(r *http.Request) bool {
 	for _, header := range r.Header.Values("Accept") {
-		for one := range strings.SplitSeq(header, ",") {
-			t, params, err := mime.ParseMediaType(one)
+		for word := range strings.SplitSeq(header, ",") {
+			t, params, err := mime.ParseMediaType(word)
 			if err == nil && t == "text/event-stream" && params["q"] != "0" {
 				return true
 			}

@@ -29,25 +29,25 @@ func shapeOfOpened(o eventlog.Opened) openedShape {
 	return openedShape{o.ID, o.Kind, o.What, o.ReadOnly, o.Scope, o.By, since}
 }
 
-func openedOf(one *session.Session) (all []openedShape) {
-	for _, o := range one.Opened().List() {
+func openedOf(sess *session.Session) (all []openedShape) {
+	for _, o := range sess.Opened().List() {
 		all = append(all, shapeOfOpened(o))
 	}
 	return all
 }
 
 // open opens something to what the session runs confined.
-func open(r *http.Request, one *session.Session, in consent.Opening) (openedShape, error) {
-	o, err := one.Opened().Open(r.Context(), in)
+func open(r *http.Request, sess *session.Session, in consent.Opening) (openedShape, error) {
+	o, err := sess.Opened().Open(r.Context(), in)
 	return shapeOfOpened(o), err
 }
 
 // closeOpened closes it, at once.
-func closeOpened(r *http.Request, one *session.Session, _ empty) (empty, error) {
-	return empty{}, one.Opened().Close(r.Context(), chi.URLParam(r, "openedId"))
+func closeOpened(r *http.Request, sess *session.Session, _ empty) (empty, error) {
+	return empty{}, sess.Opened().Close(r.Context(), chi.URLParam(r, "openedId"))
 }
 
 // holdAgain takes back what was decided about what is held.
-func holdAgain(r *http.Request, one *session.Session, _ empty) (empty, error) {
-	return empty{}, one.Held().Again(r.Context(), chi.URLParam(r, "requestId"))
+func holdAgain(r *http.Request, sess *session.Session, _ empty) (empty, error) {
+	return empty{}, sess.Held().Again(r.Context(), chi.URLParam(r, "requestId"))
 }

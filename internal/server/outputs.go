@@ -118,20 +118,20 @@ type shownOutputs struct {
 }
 
 // list lists what was shown in the order of the calls, also what is gone.
-func (so *shownOutputs) list(r *http.Request, one *session.Session,
+func (so *shownOutputs) list(r *http.Request, sess *session.Session,
 	_ empty) (list outputList, err error) {
 	there := map[outputs.ID]bool{}
 	var all []calledRow
-	for _, o := range so.outputs.Session(string(one.ID())) {
+	for _, o := range so.outputs.Session(string(sess.ID())) {
 		there[o.ID] = true
-		if one.Looks(string(o.ID)) || o.Meta.Earlier {
+		if sess.Looks(string(o.ID)) || o.Meta.Earlier {
 			continue
 		}
 		all = append(all, calledRow{o.Called(), outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID,
 			Type: o.Meta.Type, Metadata: o.Meta, Size: o.Size, Complete: o.Complete, Pinned: o.Pinned,
 			CreatedAt: event.Time(o.CreatedAt), ExpiresAt: timeOrNull(o.ExpiresAt)}})
 	}
-	gone, err := so.gone(r.Context(), one, there)
+	gone, err := so.gone(r.Context(), sess, there)
 	if err != nil {
 		return list, err
 	}
@@ -152,9 +152,9 @@ func timeOrNull(t time.Time) *event.Time {
 }
 
 // own is the output that an address names; [outputs.ErrExpired] for one of another session.
-func (so *shownOutputs) own(r *http.Request, one *session.Session) (*outputs.Output, error) {
+func (so *shownOutputs) own(r *http.Request, sess *session.Session) (*outputs.Output, error) {
 	o, err := so.outputs.Get(outputs.ID(chi.URLParam(r, "outputId")))
-	if err == nil && o.Meta().SessionID != string(one.ID()) {
+	if err == nil && o.Meta().SessionID != string(sess.ID()) {
 		err = outputs.ErrExpired
 	}
 	return o, err
@@ -176,26 +176,26 @@ type edits struct {
 
 // undo takes changes of a file back on disk or brings them back, and shows the file again. The file
 // has to be as it is shown, but for changes that were taken back before.
-func (e *edits) undo(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (e *edits) undo(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	in, err := decode[undoRequest](r)
 	if err != nil {
 		return err
 	}
-	o, err := e.shown.own(r, one)
+	o, err := e.shown.own(r, sess)
 	if err != nil {
 		return err
 	}
 	with, err := e.outputs.Get(outputs.ID(in.With))
-	if err != nil || with.Meta().SessionID != string(one.ID()) {
+	if err != nil || with.Meta().SessionID != string(sess.ID()) {
 		return outputs.ErrExpired
 	}
-	if err := e.writeBack(r.Context(), one.Summary().Workspace, o, with, in.Undone); err != nil {
+	if err := e.writeBack(r.Context(), sess.Summary().Workspace, o, with, in.Undone); err != nil {
 		return err
 	}
 	if o.Meta().Review != nil { // which is drawn again as a whole
 		return reply(w, http.StatusOK, displayReply{NotKept: true})
 	}
-	look, err := one.Reread(r.Context(), string(o.ID()), e.shown.current)
+	look, err := sess.Reread(r.Context(), string(o.ID()), e.shown.current)
 	if err != nil { // the change is undone all the same, and the page finds that the file has changed
 		return reply(w, http.StatusOK, displayReply{NotKept: true})
 	}
@@ -271,10 +271,10 @@ func (e *edits) present(ctx context.Context, workspace string, o,
 }
 
 // delete ends the life of an output now.
-func (so *shownOutputs) delete(r *http.Request, one *session.Session, _ empty) (empty, error) {
-	o, err := so.own(r, one)
+func (so *shownOutputs) delete(r *http.Request, sess *session.Session, _ empty) (empty, error) {
+	o, err := so.own(r, sess)
 	if err == nil {
-		err = one.DeleteOutput(r.Context(), string(o.ID()))
+		err = sess.DeleteOutput(r.Context(), string(o.ID()))
 	}
 	if err == nil {
 		so.outputs.Drop(o.ID())
@@ -292,9 +292,9 @@ type pinReply struct {
 }
 
 // pin keeps an output of the session beyond its life, or no longer.
-func (so *shownOutputs) pin(r *http.Request, one *session.Session,
+func (so *shownOutputs) pin(r *http.Request, sess *session.Session,
 	in pinRequest) (out pinReply, err error) {
-	o, err := so.own(r, one)
+	o, err := so.own(r, sess)
 	if err == nil {
 		set := so.outputs.Unpin
 		if in.Pinned {

@@ -88,20 +88,20 @@ type projections struct {
 // that was logged when projected was called: who has the answer to a request finds
 // what it did on the page asked for next.
 func (ps *projections) of(ctx context.Context,
-	one *session.Session) (_ context.Context, src *pageSource, release func(), err error) {
-	name, logged := "page/"+string(one.ID()), one.Summary().LastSeq
+	sess *session.Session) (_ context.Context, src *pageSource, release func(), err error) {
+	name, logged := "page/"+string(sess.ID()), sess.Summary().LastSeq
 	for {
 		begun := false
 		pumped, x, release, err := ps.pumps.Acquire(ctx, name, func() pumpSource {
 			begun = true
-			p := ps.pages.Projector(string(one.ID()))
+			p := ps.pages.Projector(string(sess.ID()))
 			return &pageSource{
-				past:  past{ps.outputs, one, p},
-				live:  one.Subscribe(),
+				past:  past{ps.outputs, sess, p},
+				live:  sess.Subscribe(),
 				topic: ps.hub.Topic(name),
 				ready: make(chan struct{}),
 				disk: diskFollower{watch: &ps.watch, wrote: p.Wrote, stir: make(chan struct{}, 1),
-					list: func() []outputs.Listed { return ps.outputs.Session(string(one.ID())) }},
+					list: func() []outputs.Listed { return ps.outputs.Session(string(sess.ID())) }},
 			}
 		})
 		if err != nil {
@@ -143,12 +143,13 @@ type sessionPages struct {
 	pages       *page.Pages
 }
 
-func (sp *sessionPages) stream(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (sp *sessionPages) stream(w http.ResponseWriter, r *http.Request,
+	sess *session.Session) error {
 	after, ok, _ := sse.ParseLastEventID(r)
 	if !ok {
 		after = -1 // no place: everything is built anew
 	}
-	ctx, src, release, err := sp.projections.of(r.Context(), one)
+	ctx, src, release, err := sp.projections.of(r.Context(), sess)
 	if err != nil {
 		return err
 	}
@@ -167,18 +168,18 @@ func (sp *sessionPages) stream(w http.ResponseWriter, r *http.Request, one *sess
 		})
 }
 
-func (sp *sessionPages) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	sum := one.Summary()
+func (sp *sessionPages) page(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
+	sum := sess.Summary()
 	view, err := sp.layout.view(r.Context(), sidebarWish{Workspace: sum.Workspace, Short: true})
 	if err != nil {
 		return err
 	}
 	view.Backend, view.Model = sum.Backend, sum.Model
-	view.Stays = sp.sandboxes.stays(one, sum.Backend, sum.Workspace)
+	view.Stays = sp.sandboxes.stays(sess, sum.Backend, sum.Workspace)
 	if q := r.URL.Query(); q.Get("before") != "" || q.Get("from") != "" {
-		return sp.past(w, r, one, view)
+		return sp.past(w, r, sess, view)
 	}
-	_, src, release, err := sp.projections.of(r.Context(), one)
+	_, src, release, err := sp.projections.of(r.Context(), sess)
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func (sp *sessionPages) page(w http.ResponseWriter, r *http.Request, one *sessio
 
 // past shows the turns before an event, or everything from the turn of an event on: what a
 // search found may lie far before the last turns.
-func (sp *sessionPages) past(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (sp *sessionPages) past(w http.ResponseWriter, r *http.Request, sess *session.Session,
 	view page.View) error {
 	before, err := eventOf(r.URL.Query(), "before")
 	if err != nil {
@@ -200,13 +201,13 @@ func (sp *sessionPages) past(w http.ResponseWriter, r *http.Request, one *sessio
 	if err != nil {
 		return err
 	}
-	p := sp.pages.Projector(string(one.ID()))
+	p := sp.pages.Projector(string(sess.ID()))
 	if before > 0 {
-		sum := one.Summary()
-		err = (past{sp.outputs, one, p}).load(r.Context(), p.Cut(), min(before-1, sum.LastSeq), sum)
+		sum := sess.Summary()
+		err = (past{sp.outputs, sess, p}).load(r.Context(), p.Cut(), min(before-1, sum.LastSeq), sum)
 	} else {
-		p = sp.pages.ProjectorFrom(string(one.ID()), from)
-		_, err = (past{sp.outputs, one, p}).catchUp(r.Context())
+		p = sp.pages.ProjectorFrom(string(sess.ID()), from)
+		_, err = (past{sp.outputs, sess, p}).catchUp(r.Context())
 	}
 	if err != nil {
 		return err

@@ -19,22 +19,22 @@ func (p *places) title(sessionID string) string {
 	if p.sessions == nil {
 		return ""
 	}
-	one, err := p.sessions.Get(context.Background(), eventlog.ID(sessionID))
+	sess, err := p.sessions.Get(context.Background(), eventlog.ID(sessionID))
 	if err != nil {
 		return ""
 	}
-	return cmp.Or(one.Summary().Title, "New session")
+	return cmp.Or(sess.Summary().Title, "New session")
 }
 
 func (p *places) Place(ctx context.Context, sessionID, cwd, name string) (string, bool) {
 	if p.sessions == nil {
 		return "", false
 	}
-	one, err := p.sessions.Get(ctx, eventlog.ID(sessionID))
+	sess, err := p.sessions.Get(ctx, eventlog.ID(sessionID))
 	if err != nil {
 		return "", false
 	}
-	room, err := p.sessions.Room(one.Summary().Workspace)
+	room, err := p.sessions.Room(sess.Summary().Workspace)
 	if err != nil || room.Files == nil {
 		return "", false
 	}

@@ -44,29 +44,29 @@ type film struct {
 func (f *films) of(id eventlog.ID) *film {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.list, func(one *film) bool { return one.id == id })
-	one := &film{id: id}
+	i := slices.IndexFunc(f.list, func(known *film) bool { return known.id == id })
+	known := &film{id: id}
 	if i >= 0 {
-		one = f.list[i]
+		known = f.list[i]
 		f.list = slices.Delete(f.list, i, i+1)
 	}
-	f.list = append(f.list, one)
+	f.list = append(f.list, known)
 	if over := len(f.list) - keptFilms; over > 0 {
 		f.list = slices.Delete(f.list, 0, over)
 	}
-	return one
+	return known
 }
 
 // follow feeds the film what the log has had since. Pages are read and decoded beside each other,
 // and taken in their order.
-func (f *film) follow(ctx context.Context, one *session.Session) error {
+func (f *film) follow(ctx context.Context, sess *session.Session) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	type result struct {
 		entries []event.Entry
 		err     error
 	}
-	last, coming := one.Summary().LastSeq, make(chan chan result, readAhead)
+	last, coming := sess.Summary().LastSeq, make(chan chan result, readAhead)
 	var begun sync.WaitGroup
 	defer begun.Wait()
 	defer stop()
@@ -81,7 +81,7 @@ func (f *film) follow(ctx context.Context, one *session.Session) error {
 			}
 			begun.Go(func() {
 				var p result
-				p.err = eachPage(ctx, one, after, min(after+pageOfLog, last),
+				p.err = eachPage(ctx, sess, after, min(after+pageOfLog, last),
 					func(entries []event.Entry) error {
 						p.entries = append(p.entries, entries...)
 						return nil
@@ -109,34 +109,34 @@ type replays struct {
 }
 
 // page shows a session as it was after an event.
-func (rp *replays) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (rp *replays) page(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	q, ctx := r.URL.Query(), r.Context()
-	f, now := rp.films.of(one.ID()), one.Summary()
+	f, now := rp.films.of(sess.ID()), sess.Summary()
 	if left := now.LastSeq - f.read.Load(); q.Get("part") == "" && left > readAtOnce {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-			return rp.pages.ReplayBegun(b, string(one.ID()), now, left)
+			return rp.pages.ReplayBegun(b, string(sess.ID()), now, left)
 		})
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
 		f.mu.Lock() // not while it is sent: a reader may be slow
 		defer f.mu.Unlock()
-		return rp.moment(ctx, b, one, f, q)
+		return rp.moment(ctx, b, sess, f, q)
 	})
 }
 
 // moment writes the part of a replay that is asked for. f is locked.
-func (rp *replays) moment(ctx context.Context, b *bytes.Buffer, one *session.Session, f *film,
+func (rp *replays) moment(ctx context.Context, b *bytes.Buffer, sess *session.Session, f *film,
 	q url.Values) error {
 	at, err := eventOf(q, "at")
 	if err != nil {
 		return err
 	}
-	if err := f.follow(ctx, one); err != nil {
+	if err := f.follow(ctx, sess); err != nil {
 		return err
 	}
 	at = min(cmp.Or(at, f.Last()), f.Last())
 	sum := f.Before(at)
-	err = eachPage(ctx, one, sum.LastSeq, at, func(entries []event.Entry) error {
+	err = eachPage(ctx, sess, sum.LastSeq, at, func(entries []event.Entry) error {
 		for _, e := range entries {
 			sum = eventlog.Summarize(sum, e)
 		}
@@ -147,12 +147,12 @@ func (rp *replays) moment(ctx context.Context, b *bytes.Buffer, one *session.Ses
 	}
 	part := q.Get("part")
 	if part == "film" {
-		return rp.pages.ReplayFilm(b, &f.Film, string(one.ID()), at, sum)
+		return rp.pages.ReplayFilm(b, &f.Film, string(sess.ID()), at, sum)
 	}
-	p := rp.pages.ForReplay(string(one.ID()))
+	p := rp.pages.ForReplay(string(sess.ID()))
 	cut := p.Cut()
 	sum.IncludeOpen(cut)
-	if err := (past{rp.outputs, one, p}).load(ctx, cut, at, sum); err != nil {
+	if err := (past{rp.outputs, sess, p}).load(ctx, cut, at, sum); err != nil {
 		return err
 	}
 	write := rp.pages.Replay

@@ -19,8 +19,8 @@ func TestNothingHidesInMCPServers(t *testing.T) {
 		Tools:   []MCPTool{{Name: hostile}},
 		Failure: hostile,
 	}}, Dear: hostile}.shown()
-	one := got.Servers[0]
-	for _, text := range []string{got.Dear, one.Where, one.Failure, one.Tools[0].Shown} {
+	server := got.Servers[0]
+	for _, text := range []string{got.Dear, server.Where, server.Failure, server.Tools[0].Shown} {
 		if strings.ContainsFunc(text, wording.Hides) || !strings.Contains(text, "⟨U+202E⟩") {
 			t.Errorf("%q", text)
 		}

@@ -34,15 +34,15 @@ type reviews struct {
 }
 
 // page draws what the agent changed, for the Desk.
-func (rv *reviews) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (rv *reviews) page(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	if message := r.URL.Query().Get("back"); message != "" {
-		return rv.lost(w, r, one, message)
+		return rv.lost(w, r, sess, message)
 	}
 	of, err := reviewOf(r)
 	if err != nil {
 		return err
 	}
-	source, err := rv.changes.of(one)
+	source, err := rv.changes.of(sess)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (rv *reviews) page(w http.ResponseWriter, r *http.Request, one *session.Ses
 	if err != nil {
 		return err
 	}
-	view, err := rv.reviewed(r.Context(), one, source, found)
+	view, err := rv.reviewed(r.Context(), sess, source, found)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
 
 // reviewed compares the files of a review. Both texts are kept as outputs, so that changes can be
 // taken back, and seen to be, for as long as outputs live.
-func (rv *reviews) reviewed(ctx context.Context, one *session.Session, source files.ChangeSource,
+func (rv *reviews) reviewed(ctx context.Context, sess *session.Session, source files.ChangeSource,
 	found files.Review) (v page.Review, err error) {
 	v = page.Review{
 		Since:  "turn",
@@ -94,14 +94,14 @@ func (rv *reviews) reviewed(ctx context.Context, one *session.Session, source fi
 		v.Since = "prompt"
 	}
 	if v.HalfDone = files.HalfDone(source.Workspace); v.Since == "turn" {
-		if v.Kept, err = keptBySandbox(ctx, one, found.Of.From, source.Workspace); err != nil {
+		if v.Kept, err = keptBySandbox(ctx, sess, found.Of.From, source.Workspace); err != nil {
 			return v, err
 		}
 	}
 	if found.Turn != "" {
 		v.Turn = found.Turn
 		for again, way := range map[bool]*bool{false: &v.Undo, true: &v.Redo} {
-			dry, err := one.Rewind(ctx, session.RewindOf{TurnID: found.Turn, Again: again, Dry: true})
+			dry, err := sess.Rewind(ctx, session.RewindOf{TurnID: found.Turn, Again: again, Dry: true})
 			if err != nil {
 				return v, err
 			}
@@ -113,7 +113,7 @@ func (rv *reviews) reviewed(ctx context.Context, one *session.Session, source fi
 	}
 	of := strconv.FormatInt(found.Of.From, 10) // since then; 0: since the commit
 	kept := map[string]*outputs.Output{}
-	for _, l := range rv.outputs.Session(string(one.ID())) {
+	for _, l := range rv.outputs.Session(string(sess.ID())) {
 		if m := l.Meta; m.Review != nil && m.Review.Of == of {
 			if o, err := rv.outputs.Get(l.ID); err == nil {
 				kept[m.Path] = o
@@ -129,22 +129,22 @@ func (rv *reviews) reviewed(ctx context.Context, one *session.Session, source fi
 	}
 	left := mostHunks
 	for _, f := range found.Files {
-		one, err := rv.file(ctx, one, source, f, of, kept[f.Path], found.Of.Commit, &left)
+		file, err := rv.file(ctx, sess, source, f, of, kept[f.Path], found.Of.Commit, &left)
 		if err != nil {
 			return v, err
 		}
-		v.Files = append(v.Files, one)
+		v.Files = append(v.Files, file)
 	}
-	err = rv.copies.compare(ctx, one, &v)
+	err = rv.copies.compare(ctx, sess, &v)
 	return v, err
 }
 
 // keptBySandbox are the files of the workspace that the sandbox kept from being written to in a
 // turn.
-func keptBySandbox(ctx context.Context, one *session.Session, from int64,
+func keptBySandbox(ctx context.Context, sess *session.Session, from int64,
 	workspace string) (kept []string, err error) {
 	var turns []calls.Turn
-	if err := one.Index(ctx, func(x *calls.Index) { turns = x.Turns() }); err != nil {
+	if err := sess.Index(ctx, func(x *calls.Index) { turns = x.Turns() }); err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(turns, func(t calls.Turn) bool { return t.From == from })
@@ -152,7 +152,7 @@ func keptBySandbox(ctx context.Context, one *session.Session, from int64,
 		return nil, nil
 	}
 	for _, seq := range turns[i].Refused {
-		e, err := one.At(ctx, seq)
+		e, err := sess.At(ctx, seq)
 		if err != nil {
 			return kept, err
 		}
@@ -165,7 +165,7 @@ func keptBySandbox(ctx context.Context, one *session.Session, from int64,
 	return kept, nil
 }
 
-func (rv *reviews) file(ctx context.Context, one *session.Session, source files.ChangeSource,
+func (rv *reviews) file(ctx context.Context, sess *session.Session, source files.ChangeSource,
 	f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile,
 	err error) {
 	out = page.ReviewFile{
@@ -184,7 +184,7 @@ func (rv *reviews) file(ctx context.Context, one *session.Session, source files.
 		if f.Why != "" {
 			return out, ctx.Err()
 		}
-		if kept, with, err = rv.keep(one, source, f, of); err != nil {
+		if kept, with, err = rv.keep(sess, source, f, of); err != nil {
 			out.Why = string(files.ReviewLarge) // they do not fit among the outputs
 			if errors.Is(err, files.ErrChanged) {
 				out.Why = string(files.ReviewChanged)
@@ -255,18 +255,18 @@ func goOn(source files.ChangeSource, f *files.Reviewed, kept, with *outputs.Outp
 }
 
 // keep keeps what a file was and what the agent made of it.
-func (rv *reviews) keep(one *session.Session, source files.ChangeSource, f files.Reviewed,
+func (rv *reviews) keep(sess *session.Session, source files.ChangeSource, f files.Reviewed,
 	of string) (o, with *outputs.Output, err error) {
 	name, err := source.Absolute(f.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	text := files.Text(f.Was) && files.Text(f.Now)
-	with, err = rv.put(string(one.ID()), outputs.Meta{}, f.Path, f.Was, text)
+	with, err = rv.put(string(sess.ID()), outputs.Meta{}, f.Path, f.Was, text)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err = rv.put(string(one.ID()), outputs.Meta{
+	o, err = rv.put(string(sess.ID()), outputs.Meta{
 		Was:    with.ID(),
 		Disk:   &outputs.Disk{Name: name},
 		Review: &outputs.Review{Of: of, Edits: f.Edits, New: f.Was == nil, Gone: f.Now == nil},

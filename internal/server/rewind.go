@@ -21,7 +21,7 @@ type rewindRequest struct {
 }
 
 // rewind has a session go on from before a prompt: its agent, its files, or both.
-func rewind(r *http.Request, one *session.Session, in rewindRequest) (files.Restored, error) {
+func rewind(r *http.Request, sess *session.Session, in rewindRequest) (files.Restored, error) {
 	dry, err := dryOf(r)
 	if err != nil {
 		return files.Restored{}, err
@@ -32,7 +32,7 @@ func rewind(r *http.Request, one *session.Session, in rewindRequest) (files.Rest
 	default:
 		return files.Restored{}, invalid("wrong_type", `The field "files" is true, false or "only".`)
 	}
-	return one.Rewind(r.Context(), session.RewindOf{
+	return sess.Rewind(r.Context(), session.RewindOf{
 		MessageID: in.MessageID,
 		Files:     with == "true",
 		FilesOnly: with == `"only"`,
@@ -42,25 +42,25 @@ func rewind(r *http.Request, one *session.Session, in rewindRequest) (files.Rest
 }
 
 // bringBack takes the last going back back.
-func bringBack(r *http.Request, one *session.Session, _ empty) (files.Restored, error) {
+func bringBack(r *http.Request, sess *session.Session, _ empty) (files.Restored, error) {
 	dry, err := dryOf(r)
 	if err != nil {
 		return files.Restored{}, err
 	}
 	if dry {
-		return one.TryBringBack(r.Context())
+		return sess.TryBringBack(r.Context())
 	}
-	return one.BringBack(r.Context())
+	return sess.BringBack(r.Context())
 }
 
 // undoTurn brings back what a turn changed, or what undoing it took away.
 func undoTurn(again bool) func(*http.Request, *session.Session, empty) (files.Restored, error) {
-	return func(r *http.Request, one *session.Session, _ empty) (files.Restored, error) {
+	return func(r *http.Request, sess *session.Session, _ empty) (files.Restored, error) {
 		dry, err := dryOf(r)
 		if err != nil {
 			return files.Restored{}, err
 		}
-		return one.Rewind(r.Context(), session.RewindOf{
+		return sess.Rewind(r.Context(), session.RewindOf{
 			TurnID: chi.URLParam(r, "turnId"),
 			Again:  again,
 			Dry:    dry,

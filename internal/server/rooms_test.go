@@ -283,11 +283,11 @@ func newHouseIn(t testing.TB, db interface {
 // before says what files were when a session began.
 func (h *house) before(id eventlog.ID) displaytools.Before {
 	return func(ctx context.Context, path string) (displaytools.Earlier, error) {
-		one, err := h.sessions.Get(ctx, id)
+		sess, err := h.sessions.Get(ctx, id)
 		if err != nil {
 			return displaytools.Earlier{}, err
 		}
-		source, err := h.server.ChangesOf(one)
+		source, err := h.server.ChangesOf(sess)
 		if err != nil {
 			return displaytools.Earlier{}, err
 		}

@@ -76,7 +76,7 @@ func of[In, Out any](find finder, method, pattern string, class guard.Class, sta
 	f func(*http.Request, *session.Session, In) (Out, error), query, about string) route {
 	return row[In](method, pattern, class, status, query, about,
 		func(r *http.Request) (out Out, err error) {
-			one, err := find.session(r)
+			sess, err := find.session(r)
 			if err != nil {
 				return out, err
 			}
@@ -84,7 +84,7 @@ func of[In, Out any](find finder, method, pattern string, class guard.Class, sta
 			if err != nil {
 				return out, err
 			}
-			return f(r, one, in)
+			return f(r, sess, in)
 		})
 }
 
@@ -96,19 +96,19 @@ type finder struct {
 // in makes a handler of f, which answers a request about the session that the path names.
 func (x finder) in(f func(http.ResponseWriter, *http.Request, *session.Session) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		one, err := x.session(r)
+		sess, err := x.session(r)
 		if err != nil {
 			return err
 		}
-		return f(w, r, one)
+		return f(w, r, sess)
 	}
 }
 
 // act makes what a row does of a method of sessions that gets a value of the path.
 func act(name string, f func(*session.Session, context.Context, string) error) func(*http.Request,
 	*session.Session, empty) (empty, error) {
-	return func(r *http.Request, one *session.Session, _ empty) (empty, error) {
-		return empty{}, f(one, r.Context(), chi.URLParam(r, name))
+	return func(r *http.Request, sess *session.Session, _ empty) (empty, error) {
+		return empty{}, f(sess, r.Context(), chi.URLParam(r, name))
 	}
 }
 

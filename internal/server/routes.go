@@ -10,7 +10,7 @@ import (
 
 // routes is all of webchat.
 func (p *resources) routes() []route {
-	const one = "/api/sessions/{id}"
+	const path = "/api/sessions/{id}"
 	find, in := p.find, p.find.in
 	return slices.Concat(p.optional(), p.pageRoutes(), []route{
 		{get, "/healthz", guard.Public, healthz, 200, nil, textBody("ok"), "",
@@ -103,136 +103,138 @@ func (p *resources) routes() []route {
 			"Sessions, by activity; q searches, and finds outputs that are alive and hold it as well: "+
 				"those of files that may hold secrets by name only"),
 		to(post, "/api/sessions", guard.Write, 201, p.catalog.create, "", "Begin a session"),
-		of(find, get, one, guard.Read, 200, p.catalog.show, "",
+		of(find, get, path, guard.Read, 200, p.catalog.show, "",
 			"A session, and whether what it runs is confined: if not, why, and what helps"),
-		to(patch, one, guard.Write, 200, p.catalog.update, "",
+		to(patch, path, guard.Write, 200, p.catalog.update, "",
 			"Rename, pin, change the model, the mode, how hard the model thinks, or what the session may "+
 				"take before its turn waits for you: a number of tokens or of dollars, 0 for no limit"),
-		of(find, get, one+"/choices", guard.Read, 200, choices, "",
+		of(find, get, path+"/choices", guard.Read, 200, choices, "",
 			"What the agent lets its user choose: models, modes, efforts, the commands it takes, and what "+
 				"it can do with its conversation"),
-		to(del, one, guard.Write, 204, p.catalog.delete, "worktree",
+		to(del, path, guard.Write, 204, p.catalog.delete, "worktree",
 			"Delete; for 30 seconds it can be restored. With worktree=throw its worktree is thrown away, "+
 				"too; else that stays"),
-		to(post, one+"/restore", guard.Write, 200, p.catalog.restore, "", "Undo a deletion"),
+		to(post, path+"/restore", guard.Write, 200, p.catalog.restore, "", "Undo a deletion"),
 
-		of(find, get, one+"/worktree", guard.Read, 200, p.copies.show, "",
+		of(find, get, path+"/worktree", guard.Read, 200, p.copies.show, "",
 			"The worktree that a session works in, and which files of it differ from what it began with, "+
 				"or from what was brought back last; also says that the checkout changed the file, and "+
 				"unfitted that both cannot be merged"),
-		of(find, post, one+"/worktree/bring", guard.Write, 200, p.copies.back, "",
+		of(find, post, path+"/worktree/bring", guard.Write, 200, p.copies.back, "",
 			"Bring back what a session did in its worktree: as changes, which are not committed and of "+
 				"which what does not fit is left out; or as one commit, while the checkout is on the branch "+
 				"it was made from and nothing is staged there, if all fits"),
-		of(find, post, one+"/worktree/undo", guard.Write, 200, p.copies.undo, "",
+		of(find, post, path+"/worktree/undo", guard.Write, 200, p.copies.undo, "",
 			"Take back what was brought back last, where it still is what was left"),
-		of(find, del, one+"/worktree", guard.Write, 204, p.copies.throw, "",
+		of(find, del, path+"/worktree", guard.Write, 204, p.copies.throw, "",
 			"Throw the worktree of a session away; for 30 days it can be restored"),
-		of(find, post, one+"/worktree/restore", guard.Write, 200, p.copies.restore, "",
+		of(find, post, path+"/worktree/restore", guard.Write, 200, p.copies.restore, "",
 			"Bring back a worktree that was thrown away"),
 
-		{post, one + "/messages", guard.Write, in(p.messages.send), 202, messageRequest{}, messageReply{},
+		{post, path + "/messages", guard.Write, in(p.messages.send), 202, messageRequest{},
+			messageReply{},
 			"wait", "Say something; with wait=true or as an event stream, see it through"},
-		of(find, patch, one+"/messages/{messageId}", guard.Write, 200, changeWaiting, "",
+		of(find, patch, path+"/messages/{messageId}", guard.Write, 200, changeWaiting, "",
 			"Edit a prompt that waits, or have it sent earlier; it gets another messageId"),
-		of(find, del, one+"/messages/{messageId}", guard.Write, 204,
+		of(find, del, path+"/messages/{messageId}", guard.Write, 204,
 			act("messageId", (*session.Session).Withdraw), "", "Take back a prompt that waits"),
-		of(find, post, one+"/rewind", guard.Write, 200, rewind, "dry",
+		of(find, post, path+"/rewind", guard.Write, 200, rewind, "dry",
 			"Go on from before a prompt: the agent forgets it and all that came after it. With files true "+
 				"the files are what they were then, too, what commands changed included; with files \"only\" "+
 				"nothing else happens. What somebody else changed is kept and named, and brought back if "+
 				"also has its path. If one file cannot be written, nothing happens. With dry=true it is only "+
 				"listed"),
-		of(find, post, one+"/rewind/undo", guard.Write, 200, bringBack, "dry",
+		of(find, post, path+"/rewind/undo", guard.Write, 200, bringBack, "dry",
 			"Take back the last rewind, or undone turn, that was not: the conversation, the files, or "+
 				"both. If the agent has gone on since, it is given the text of the conversation with its "+
 				"next prompt"),
-		of(find, post, one+"/compact", guard.Write, 202, compact, "",
+		of(find, post, path+"/compact", guard.Write, 202, compact, "",
 			"Have the agent replace what was said by a summary, in a turn of its own; focus says what the "+
 				"summary must not lose"),
-		of(find, post, one+"/clear", guard.Write, 200, forget, "",
+		of(find, post, path+"/clear", guard.Write, 200, forget, "",
 			"Have the agent forget the whole conversation. The log keeps it, and files stay as they are"),
-		of(find, post, one+"/inside", guard.Write, 200, inside, "",
+		of(find, post, path+"/inside", guard.Write, 200, inside, "",
 			"Ask the agent what it works with: what fills its context, instruction files, helpers, "+
 				"skills. It is started if it rests; what it does not tell of is null"),
-		to(post, one+"/branch", guard.Write, 201, p.catalog.branch, "",
+		to(post, path+"/branch", guard.Write, 201, p.catalog.branch, "",
 			"Begin a session with everything that was said before a prompt; its agent is given that with "+
 				"its first prompt"),
-		{post, one + "/display", guard.Write, in(p.looker.display), 200, displayRequest{}, displayReply{},
+		{post, path + "/display", guard.Write, in(p.looker.display), 200, displayRequest{},
+			displayReply{},
 			"", "Show something yourself: no model hears of the content. A preview is not logged, and " +
 				"holds until the next one"},
-		of(find, post, one+"/outputs/{outputId}/keep", guard.Write, 200,
+		of(find, post, path+"/outputs/{outputId}/keep", guard.Write, 200,
 			act("outputId", (*session.Session).Keep), "", "Log a preview as a display"),
-		{post, one + "/outputs/{outputId}/reread", guard.Write, in(p.looker.reread), 200, nil,
+		{post, path + "/outputs/{outputId}/reread", guard.Write, in(p.looker.reread), 200, nil,
 			displayReply{}, "",
 			"Show a file again whose output is gone, or which has changed on disk since: a new output " +
 				"stands in its place. No model hears of it"},
-		of(find, post, one+"/turns/{turnId}/undo", guard.Write, 200, undoTurn(false), "dry",
+		of(find, post, path+"/turns/{turnId}/undo", guard.Write, 200, undoTurn(false), "dry",
 			"Bring back what a turn changed, commands included: each file only where it still is what the "+
 				"turn left; others are kept and named. If one cannot be written, none is. With dry=true "+
 				"nothing is written. No model hears of it"),
-		of(find, post, one+"/turns/{turnId}/redo", guard.Write, 200, undoTurn(true), "dry",
+		of(find, post, path+"/turns/{turnId}/redo", guard.Write, 200, undoTurn(true), "dry",
 			"Bring back what undoing a turn took away, in the same way"),
-		{post, one + "/outputs/{outputId}/undo", guard.Write, in(p.edits.undo), 200, undoRequest{},
+		{post, path + "/outputs/{outputId}/undo", guard.Write, in(p.edits.undo), 200, undoRequest{},
 			displayReply{}, "",
 			"Take changes of a file back on disk: those numbered in undone of what differs from the " +
 				"output with, and bring the others back, if the file is otherwise still as it is shown. The " +
 				"file is read again, as by reread. No model hears of it"},
-		of(find, post, one+"/outputs/{outputId}/open", guard.Write, 200,
+		of(find, post, path+"/outputs/{outputId}/open", guard.Write, 200,
 			act("outputId", (*session.Session).Open), "",
 			"Note that the user looked at an output: logged once, and no model hears of it"),
-		of(find, post, one+"/outputs/{outputId}/pin", guard.Write, 200, p.shown.pin, "",
+		of(find, post, path+"/outputs/{outputId}/pin", guard.Write, 200, p.shown.pin, "",
 			"Keep an output from expiring and from being evicted, for eight hours at most, or no longer"),
-		of(find, post, one+"/outputs/{outputId}/app/hosts", guard.Write, 204, p.apps.allow, "",
+		of(find, post, path+"/outputs/{outputId}/app/hosts", guard.Write, 204, p.apps.allow, "",
 			"Let the page of an MCP server reach the hosts that it names, as long as it is there"),
-		of(find, post, one+"/outputs/{outputId}/app/call", guard.Write, 200, p.apps.call, "",
+		of(find, post, path+"/outputs/{outputId}/app/call", guard.Write, 200, p.apps.call, "",
 			"Call a tool of its server for the page of an MCP server, after the user was asked as about a "+
 				"call of the agent's. No model hears of it or of what came of it"),
-		of(find, del, one+"/outputs/{outputId}", guard.Write, 204, p.shown.delete, "",
+		of(find, del, path+"/outputs/{outputId}", guard.Write, 204, p.shown.delete, "",
 			"Delete an output before its life is over"),
-		of(find, post, one+"/abort", guard.Write, 202, abort, "",
+		of(find, post, path+"/abort", guard.Write, 202, abort, "",
 			"Stop the turn with all its processes; with tasks, what runs in the background as well"),
-		of(find, get, one+"/tasks", guard.Read, 200, listTasks, "",
+		of(find, get, path+"/tasks", guard.Read, 200, listTasks, "",
 			"What the agent left running in the background"),
-		of(find, post, one+"/tasks/{taskId}/abort", guard.Write, 202,
+		of(find, post, path+"/tasks/{taskId}/abort", guard.Write, 202,
 			act("taskId", (*session.Session).AbortTask), "", "End one of it, with everything it started"),
-		of(find, post, one+"/tools/{toolCallId}/abort", guard.Write, 202,
+		of(find, post, path+"/tools/{toolCallId}/abort", guard.Write, 202,
 			act("toolCallId", (*session.Session).AbortTool), "", "Stop one command, or the task it left"),
-		{get, one + "/events", guard.Read, in(p.streams.events), 200, nil, eventList{},
+		{get, path + "/events", guard.Read, in(p.streams.events), 200, nil, eventList{},
 			"after limit dialect",
 			"The log; as an event stream, the log and then what happens. With dialect=autohand in the " +
 				"words of the Autohand contract"},
-		{post, one + "/refused/{toolCallId}/outside", guard.Write, in(runOutside), 200, empty{},
+		{post, path + "/refused/{toolCallId}/outside", guard.Write, in(runOutside), 200, empty{},
 			displayReply{}, "",
 			"Run the command of a call that the sandbox refused something once more, for you and not " +
 				"confined: you are asked about the whole of it, and no model hears of the output"},
-		of(find, post, one+"/permissions/{requestId}", guard.Write, 200, decide, "",
+		of(find, post, path+"/permissions/{requestId}", guard.Write, 200, decide, "",
 			"Decide about an act, or about a file that is held: allow puts it back, deny deletes it"),
-		of(find, post, one+"/permissions/{requestId}/again", guard.Write, 200, holdAgain, "",
+		of(find, post, path+"/permissions/{requestId}/again", guard.Write, 200, holdAgain, "",
 			"Take back what was decided about a file that was held: it is held again, and asked about "+
 				"anew. 410 if it changed, or was deleted for good"),
-		of(find, post, one+"/opened", guard.Write, 201, open, "",
+		of(find, post, path+"/opened", guard.Write, 201, open, "",
 			"Open a path or a host to what the session runs confined, at once: once (until no call that "+
 				"runs now still runs), for the session, or for the workspace. All sessions of the folder "+
 				"that share a process with it have it, too. What is open already is answered the same"),
-		of(find, del, one+"/opened/{openedId}", guard.Write, 204, closeOpened, "",
+		of(find, del, path+"/opened/{openedId}", guard.Write, 204, closeOpened, "",
 			"Close what was opened, at once, in all that runs"),
-		of(find, post, one+"/answers/{requestId}", guard.Write, 200, answer, "",
+		of(find, post, path+"/answers/{requestId}", guard.Write, 200, answer, "",
 			"Answer an agent's question"),
-		{post, one + "/attachments", guard.Upload, in(p.attachments.attach), 201,
+		{post, path + "/attachments", guard.Upload, in(p.attachments.attach), 201,
 			bytesBody("image/* or text/*"), attachReply{}, "name",
 			"Upload something for the next prompt; name is what the prompt will call it"},
-		{get, one + "/export", guard.Read, in(p.exports.serve), 200, nil,
+		{get, path + "/export", guard.Read, in(p.exports.serve), 200, nil,
 			bytesBody("the session as a file"), "format left",
 			"A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs " +
 				"nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
-		of(find, get, one+"/places", guard.Read, 200, p.files.places, "name",
+		of(find, get, path+"/places", guard.Read, 200, p.files.places, "name",
 			"Which of these names lead to a file of the workspace; name may be given 100 times"),
-		{get, one + "/changes", guard.Read, in(p.changes.serve), 200, nil, files.ChangeList{},
+		{get, path + "/changes", guard.Read, in(p.changes.serve), 200, nil, files.ChangeList{},
 			"format", "What the session changed in the files of its workspace, since the commit at which " +
 				"it began or as far as it has copies of them; with format=diff, as one unified diff in plain " +
 				"text, which git applies"},
-		of(find, get, one+"/outputs", guard.Read, 200, p.shown.list, "",
+		of(find, get, path+"/outputs", guard.Read, 200, p.shown.list, "",
 			"What was shown, in the order of the calls. Of what is no longer there, gone says why: "+
 				"expired, evicted (to make room), restart (of webchat) or deleted"),
 

@@ -36,15 +36,15 @@ func (c Sandboxes) of(backend, workspace string) Sandbox {
 }
 
 // stays is what a page says of it; one is nil before there is a session.
-func (c Sandboxes) stays(one *session.Session, backend, workspace string) *page.Stays {
+func (c Sandboxes) stays(sess *session.Session, backend, workspace string) *page.Stays {
 	box := c.of(backend, workspace)
 	v := &page.Stays{Confined: box.Confined, Workspace: workspace, Lacks: box.Lacks,
 		Why: box.Why, Remedy: box.Remedy, Command: box.Command}
-	if one == nil || !v.Confined {
+	if sess == nil || !v.Confined {
 		return v
 	}
-	v.Tree = one.Summary().Open.Worktree != nil
-	for _, o := range one.Opened().List() {
+	v.Tree = sess.Summary().Open.Worktree != nil
+	for _, o := range sess.Opened().List() {
 		v.Opened = append(v.Opened, page.Opened{ID: o.ID, What: o.What, ReadOnly: o.ReadOnly,
 			Scope: o.Scope, By: o.By, At: time.UnixMilli(o.At)})
 	}
@@ -52,9 +52,9 @@ func (c Sandboxes) stays(one *session.Session, backend, workspace string) *page.
 }
 
 // sheet is that with what may be touched.
-func (c Sandboxes) sheet(ctx context.Context, one *session.Session, backend,
+func (c Sandboxes) sheet(ctx context.Context, sess *session.Session, backend,
 	workspace string) *page.Stays {
-	v := c.stays(one, backend, workspace)
+	v := c.stays(sess, backend, workspace)
 	if !v.Confined || c.Reach == nil {
 		return v
 	}
@@ -89,9 +89,9 @@ func (sb *sandboxPages) page(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (sb *sandboxPages) ofOne(w http.ResponseWriter, r *http.Request,
-	one *session.Session) error {
-	sum := one.Summary()
-	v := sb.sandboxes.sheet(r.Context(), one, sum.Backend, sum.Workspace)
+	sess *session.Session) error {
+	sum := sess.Summary()
+	v := sb.sandboxes.sheet(r.Context(), sess, sum.Backend, sum.Workspace)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
 		return sb.pages.Stays(b, *v)
 	})

@@ -157,11 +157,11 @@ func (s *search) of(r *http.Request, q url.Values) (searcher, error) {
 		return nil, invalid("no_session", "Name the session whose outputs are to be searched.")
 	}
 	if id != "" {
-		one, err := s.sessions.Get(r.Context(), eventlog.ID(id))
+		sess, err := s.sessions.Get(r.Context(), eventlog.ID(id))
 		if err != nil {
 			return nil, err
 		}
-		return s.inOutputs(one, reaches, q["output"]), nil
+		return s.inOutputs(sess, reaches, q["output"]), nil
 	}
 	in, err := s.find.workspace(r)
 	if err == nil {
@@ -230,13 +230,13 @@ func howShown(judge session.Judge, opened fs.FileInfo, path string) grep.Shown {
 }
 
 // inOutputs searches what was shown in a session, or those of it that ids name.
-func (s *search) inOutputs(one *session.Session, reaches func(string) bool,
+func (s *search) inOutputs(sess *session.Session, reaches func(string) bool,
 	ids []string) searcher {
 	return func(ctx context.Context, e *grep.Expression,
 		report func(searchFile) error) (found grep.Found, err error) {
-		for _, l := range s.outputs.Session(string(one.ID())) {
+		for _, l := range s.outputs.Session(string(sess.ID())) {
 			name := l.Meta.Path + l.Meta.Command
-			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || one.Looks(string(l.ID)) ||
+			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || sess.Looks(string(l.ID)) ||
 				!searched(l) || !reaches(name) {
 				continue
 			}

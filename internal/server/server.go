@@ -141,8 +141,8 @@ func (s *Server) Close() {
 }
 
 // ChangesOf is where the changes of a session are found.
-func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
-	return s.changes.of(one)
+func (s *Server) ChangesOf(sess *session.Session) (files.ChangeSource, error) {
+	return s.changes.of(sess)
 }
 
 // router makes chi's router of the table. GET answers HEAD too.

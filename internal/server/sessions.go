@@ -138,7 +138,7 @@ func foundOf(f sessions.Found) foundShape {
 }
 
 func (c *catalog) create(r *http.Request, in createRequest) (out sessionShape, err error) {
-	one, err := c.sessions.Create(r.Context(), sessions.Options{
+	sess, err := c.sessions.Create(r.Context(), sessions.Options{
 		Workspace: in.Workspace,
 		Backend:   in.Backend,
 		Model:     in.Model,
@@ -150,14 +150,14 @@ func (c *catalog) create(r *http.Request, in createRequest) (out sessionShape, e
 	if err != nil {
 		return out, err
 	}
-	return shapeOf(one.Summary()), nil
+	return shapeOf(sess.Summary()), nil
 }
 
-func (c *catalog) show(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
-	sum := one.Summary()
-	out := oneShape{shapeOf(sum), c.sandboxes.of(sum.Backend, sum.Workspace), one.Budget(),
-		openedOf(one), nil}
-	if own, err := c.copies.of(one); err == nil {
+func (c *catalog) show(_ *http.Request, sess *session.Session, _ empty) (oneShape, error) {
+	sum := sess.Summary()
+	out := oneShape{shapeOf(sum), c.sandboxes.of(sum.Backend, sum.Workspace), sess.Budget(),
+		openedOf(sess), nil}
+	if own, err := c.copies.of(sess); err == nil {
 		out.Worktree = new(shapeOfCopy(own))
 	}
 	return out, nil
@@ -170,14 +170,14 @@ func (c *catalog) update(r *http.Request, in sessions.Patch) (sessionShape, erro
 
 // delete deletes a session; with worktree=throw its worktree is thrown away with it.
 func (c *catalog) delete(r *http.Request, _ empty) (empty, error) {
-	one, err := c.sessions.Get(r.Context(), idOf(r))
+	sess, err := c.sessions.Get(r.Context(), idOf(r))
 	if err == nil {
-		err = c.sessions.Delete(r.Context(), one.ID())
+		err = c.sessions.Delete(r.Context(), sess.ID())
 	}
 	if err != nil || r.URL.Query().Get("worktree") != "throw" {
 		return empty{}, err
 	}
-	if own, err := c.copies.of(one); err == nil {
+	if own, err := c.copies.of(sess); err == nil {
 		_, err = c.copies.trees.Throw(r.Context(), own.Session)
 		return empty{}, err
 	}
@@ -189,8 +189,8 @@ func (c *catalog) restore(r *http.Request, _ empty) (sessionShape, error) {
 	return shapeOf(sum), err
 }
 
-func choices(r *http.Request, one *session.Session, _ empty) (agent.Choices, error) {
-	c := one.Choices(r.Context())
+func choices(r *http.Request, sess *session.Session, _ empty) (agent.Choices, error) {
+	c := sess.Choices(r.Context())
 	c.Models, c.Modes, c.Efforts = listed(c.Models), listed(c.Modes), listed(c.Efforts)
 	c.Can, c.Commands = listed(c.Can), listed(c.Commands)
 	return c, nil
@@ -215,15 +215,15 @@ type compactRequest struct {
 	Focus string `json:"focus,omitempty"`
 }
 
-func compact(r *http.Request, one *session.Session, in compactRequest) (empty, error) {
-	return empty{}, one.Compact(r.Context(), in.Focus)
+func compact(r *http.Request, sess *session.Session, in compactRequest) (empty, error) {
+	return empty{}, sess.Compact(r.Context(), in.Focus)
 }
 
-func forget(r *http.Request, one *session.Session, _ empty) (empty, error) {
-	return empty{}, one.Clear(r.Context())
+func forget(r *http.Request, sess *session.Session, _ empty) (empty, error) {
+	return empty{}, sess.Clear(r.Context())
 }
 
 // inside asks the agent what it works with.
-func inside(r *http.Request, one *session.Session, _ empty) (agent.Inside, error) {
-	return one.Inside(r.Context())
+func inside(r *http.Request, sess *session.Session, _ empty) (agent.Inside, error) {
+	return sess.Inside(r.Context())
 }

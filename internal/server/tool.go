@@ -22,7 +22,7 @@ type toolRows struct {
 }
 
 // content answers with the inside of a folded row, for a page that opens it.
-func (tr *toolRows) content(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (tr *toolRows) content(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
 	from, err := eventOf(r.URL.Query(), "from")
 	if err != nil {
 		return err
@@ -33,14 +33,14 @@ func (tr *toolRows) content(w http.ResponseWriter, r *http.Request, one *session
 			return invalid("bad_path", "Give the id of a call as the log has it.")
 		}
 	}
-	_, src, release, err := tr.projections.of(r.Context(), one)
+	_, src, release, err := tr.projections.of(r.Context(), sess)
 	if err != nil {
 		return err
 	}
 	defer release()
 	content, ok := src.projector.Tool(id, from)
 	if !ok {
-		if content, err = tr.ofLog(r, one, id, from); err != nil {
+		if content, err = tr.ofLog(r, sess, id, from); err != nil {
 			return err
 		}
 	}
@@ -51,24 +51,24 @@ func (tr *toolRows) content(w http.ResponseWriter, r *http.Request, one *session
 }
 
 // ofLog finds a call in the log that is no longer among those a page holds.
-func (tr *toolRows) ofLog(r *http.Request, one *session.Session, id string,
+func (tr *toolRows) ofLog(r *http.Request, sess *session.Session, id string,
 	from int64) (string, error) {
 	var c calls.Call
-	if err := one.Index(r.Context(), func(x *calls.Index) { c, _ = x.Ended(id, from) }); err != nil {
+	if err := sess.Index(r.Context(), func(x *calls.Index) { c, _ = x.Ended(id, from) }); err != nil {
 		return "", err
 	}
 	if c.Start == 0 {
 		return "", fmt.Errorf("tool call %s: %w", id, eventlog.ErrNotFound)
 	}
-	p := tr.pages.ProjectorFrom(string(one.ID()), max(1, from))
+	p := tr.pages.ProjectorFrom(string(sess.ID()), max(1, from))
 	if c.Turn > 0 {
-		began, err := one.At(r.Context(), c.Turn)
+		began, err := sess.At(r.Context(), c.Turn)
 		if err != nil {
 			return "", err
 		}
 		p.Load(began)
 	}
-	err := eachPage(r.Context(), one, c.Start-1, c.End, func(entries []event.Entry) error {
+	err := eachPage(r.Context(), sess, c.Start-1, c.End, func(entries []event.Entry) error {
 		p.Load(entries...)
 		return nil
 	})

@@ -35,8 +35,8 @@ type workspaces struct {
 
 func (ws *workspaces) list(*http.Request, empty) ([]workspaceShape, error) {
 	list := []workspaceShape{}
-	for _, one := range ws.sessions.Workspaces().All() {
-		list = append(list, shapeOfWorkspace(one))
+	for _, workspace := range ws.sessions.Workspaces().All() {
+		list = append(list, shapeOfWorkspace(workspace))
 	}
 	return list, nil
 }
@@ -47,7 +47,7 @@ func (ws *workspaces) open(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	one, added, err := ws.sessions.Workspaces().Open(in.Path)
+	workspace, added, err := ws.sessions.Workspaces().Open(in.Path)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (ws *workspaces) open(w http.ResponseWriter, r *http.Request) error {
 	if added {
 		status = http.StatusCreated
 	}
-	return reply(w, status, shapeOfWorkspace(one))
+	return reply(w, status, shapeOfWorkspace(workspace))
 }
 
 func (ws *workspaces) close(r *http.Request, _ empty) (empty, error) {

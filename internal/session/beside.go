@@ -184,9 +184,9 @@ func (s *overlap) edited(e calls.Edit) (files []string) {
 
 func (s *overlap) say(ctx context.Context, call string, all []event.FileAlsoChanged) {
 	data := make([]event.Data, 0, len(all))
-	for _, one := range all {
-		one.ToolCallID = call
-		data = append(data, one)
+	for _, change := range all {
+		change.ToolCallID = call
+		data = append(data, change)
 	}
 	if len(data) == 0 {
 		return

@@ -70,9 +70,9 @@ func TestFoldCountsOutputs(t *testing.T) {
 		Seq:   1,
 		Event: event.New(event.SessionStart{SessionID: "s"}, "", time.Now()),
 	})
-	one := show(s, `{"tokensShown":4}`)
-	two := show(one, `{"tokensShown":4,"tokensEstimated":true}`)
+	sum := show(s, `{"tokensShown":4}`)
+	two := show(sum, `{"tokensShown":4,"tokensEstimated":true}`)
 	equal(t, "none", s.Open.Outputs, 0)
-	equal(t, "one", one.Open.Outputs, 1)
+	equal(t, "one", sum.Open.Outputs, 1)
 	equal(t, "two", two.Open.Outputs, 2)
 }

@@ -144,8 +144,8 @@ func askAbout(toolCallID string, files []HeldFile) event.PermissionRequested {
 		}
 		ask.Held = append(ask.Held, f.Held)
 		if len(files) > 1 {
-			one := event.Resource{Kind: event.KindLater, Action: ask.Action, Resource: f.Path}
-			ask.Resources = append(ask.Resources, one)
+			resource := event.Resource{Kind: event.KindLater, Action: ask.Action, Resource: f.Path}
+			ask.Resources = append(ask.Resources, resource)
 		}
 	}
 	ask.Digest = agent.Digest(ids...)
@@ -169,8 +169,8 @@ func (h *Held) forModel() string {
 
 // putBack is [consent.Config].PutBack.
 func (h *Held) putBack(held []event.Held) (paths []string, err error) {
-	for _, one := range held {
-		p, err := h.holder.PutBack(one.ID)
+	for _, file := range held {
+		p, err := h.holder.PutBack(file.ID)
 		if err != nil {
 			return paths, err
 		}
@@ -180,8 +180,8 @@ func (h *Held) putBack(held []event.Held) (paths []string, err error) {
 }
 
 func (h *Held) drop(held []event.Held) {
-	for _, one := range held {
-		h.holder.Drop(one.ID)
+	for _, file := range held {
+		h.holder.Drop(file.ID)
 	}
 }
 
@@ -245,7 +245,7 @@ func (h *Held) waitsFor(id string) bool {
 	defer h.s.mu.Unlock()
 	for _, e := range h.s.events.Open().Held() {
 		ask, ok := e.Event.Data.(event.PermissionRequested)
-		if ok && slices.ContainsFunc(ask.Held, func(one event.Held) bool { return one.ID == id }) {
+		if ok && slices.ContainsFunc(ask.Held, func(file event.Held) bool { return file.ID == id }) {
 			return true
 		}
 	}

@@ -22,16 +22,16 @@ const outsideWhy = "It runs outside the sandbox: it can read and change all that
 // [eventlog.ErrNotFound] for a call of which the sandbox refused nothing, [eventlog.ErrInvalid] for
 // one that has no command to run.
 func (s *viewer) RunOutside(ctx context.Context, toolCallID string) (DisplayResult, error) {
-	var one calls.Call
-	if err := s.events.Index(ctx, func(x *calls.Index) { one, _ = x.Call(toolCallID) }); err != nil {
+	var call calls.Call
+	if err := s.events.Index(ctx, func(x *calls.Index) { call, _ = x.Call(toolCallID) }); err != nil {
 		return DisplayResult{}, err
 	}
-	if one.Start == 0 || !one.Outside {
+	if call.Start == 0 || !call.Outside {
 		return DisplayResult{},
 			fmt.Errorf("the sandbox refused the call %s nothing that can be had outside: %w", toolCallID,
 				eventlog.ErrNotFound)
 	}
-	start, err := s.startOf(ctx, one)
+	start, err := s.startOf(ctx, call)
 	if err != nil {
 		return DisplayResult{}, err
 	}
@@ -100,12 +100,12 @@ func (c *Config) isOutside(ctx context.Context, p agent.Permission) bool {
 
 // refuseInside refuses an agent's own shell a command that a rule has run outside.
 func (h *host) refuseInside(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
-	one := event.SandboxRefused{
+	refusal := event.SandboxRefused{
 		ToolCallID: p.ToolCallID,
 		What:       p.Resource,
 		Kind:       event.RefusedCommand,
 		Offers:     []event.Offer{event.OfferOutside},
 	}
-	err := h.s.events.Persist(ctx, func() error { return h.s.events.Append(one) })
+	err := h.s.events.Persist(ctx, func() error { return h.s.events.Append(refusal) })
 	return agent.Verdict{Decision: event.Deny, By: event.DecidedByRule, Reason: insideReason}, err
 }

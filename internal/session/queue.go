@@ -299,17 +299,17 @@ func (s *prompts) changeWaiting(ctx context.Context, messageID string,
 		var back, anew []event.Data
 		var next []*prompt
 		for _, q := range again {
-			one := *q
-			one.id, one.was = string(event.NewID()), append(slices.Clone(q.was), q.id)
+			copied := *q
+			copied.id, copied.was = string(event.NewID()), append(slices.Clone(q.was), q.id)
 			if q.id == p.id {
-				newID = one.id
+				newID = copied.id
 			}
-			next = append(next, &one)
-			back = append(back, event.UserMessageWithdrawn{MessageID: q.id, As: one.id})
+			next = append(next, &copied)
+			back = append(back, event.UserMessageWithdrawn{MessageID: q.id, As: copied.id})
 			anew = append(anew, event.UserMessage{
-				MessageID:   one.id,
-				Content:     one.content,
-				Attachments: one.given,
+				MessageID:   copied.id,
+				Content:     copied.content,
+				Attachments: copied.given,
 			})
 		}
 		if err := s.beginLocked(append(back, anew...)...); err != nil {

@@ -33,10 +33,10 @@ func (s *toolCalls) endLocked(t *turn, d event.ToolExecutionComplete,
 	if t != nil {
 		maps.Copy(seen, t.refused)
 	}
-	for _, one := range all {
-		if key := refusedKey(one); !seen[key] {
-			seen[key], one.ToolCallID = true, d.ToolCallID
-			data = append(data, one)
+	for _, refusal := range all {
+		if key := refusedKey(refusal); !seen[key] {
+			seen[key], refusal.ToolCallID = true, d.ToolCallID
+			data = append(data, refusal)
 		}
 	}
 	err := s.events.Append(data...)
@@ -54,14 +54,14 @@ func (s *toolCalls) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRef
 	}
 	s.mu.Lock()
 	begun := s.events.Open().Tool(d.ToolCallID)
-	ours := begun == nil || s.calls[d.ToolCallID] != nil || begun.Start.By != event.ByAgent
+	own := begun == nil || s.calls[d.ToolCallID] != nil || begun.Start.By != event.ByAgent
 	var arguments json.RawMessage
-	if !ours {
+	if !own {
 		arguments = begun.Start.Arguments
 	}
 	s.mu.Unlock()
 	command, ok := commandOf(arguments)
-	if ours || !ok {
+	if own || !ok {
 		return nil
 	}
 	exit, text := outcomeOf(d)

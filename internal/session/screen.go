@@ -44,7 +44,7 @@ type screening struct {
 	sum     eventlog.Summary
 	named   bool                         // the user chose the title
 	prompt  string                       // of the turn, on one line
-	ours    func(toolCallID string) bool // whether the session runs the call, and reports it
+	runs    func(toolCallID string) bool // whether the session runs the call, and reports it
 	turn    string                       // that runs; empty: none
 	stopper event.Decider                // who stopped the turn; empty: it was not stopped
 	now     time.Time
@@ -60,7 +60,7 @@ func (s *Session) screening() screening {
 		turn:  s.turn.turnID(),
 		now:   s.events.Now(),
 		log:   s.log(),
-		ours:  func(toolCallID string) bool { return s.calls[toolCallID] != nil },
+		runs:  func(toolCallID string) bool { return s.calls[toolCallID] != nil },
 	}
 	if s.turn != nil {
 		x.stopper, x.prompt = stoppedBy(s.turn.ctx), wording.Line(s.turn.prompt.content)
@@ -267,14 +267,14 @@ func (s screening) start(d event.ToolExecutionStart) (event.Data, error) {
 // runs and reports itself.
 func (s screening) agentsTool(toolCallID string) bool {
 	t := s.work.Tool(toolCallID)
-	return t != nil && t.Start.By == event.ByAgent && !s.ours(toolCallID)
+	return t != nil && t.Start.By == event.ByAgent && !s.runs(toolCallID)
 }
 
 // complete lets an agent end its own calls once. What it says about outputs and their tokens is not
 // believed: only our own tools make those.
 func (s screening) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	switch {
-	case s.ours(d.ToolCallID) || s.work.Done[eventlog.ToolKey(d.ToolCallID)]:
+	case s.runs(d.ToolCallID) || s.work.Done[eventlog.ToolKey(d.ToolCallID)]:
 		return nil, nil
 	case !s.agentsTool(d.ToolCallID):
 		return nil, fmt.Errorf("tool call %q completes but did not start", d.ToolCallID)

@@ -33,7 +33,7 @@ func TestReport(t *testing.T) {
 		now:     now,
 		log:     slog.New(slog.DiscardHandler),
 		stopper: event.DecidedByUser,
-		ours:    func(id string) bool { return id == "ours" },
+		runs:    func(id string) bool { return id == "ours" },
 	}
 	forged := json.RawMessage(`{"outputId":"out_1","tokensShown":5,"exitCode":3}`)
 	odd := json.RawMessage(

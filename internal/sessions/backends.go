@@ -58,11 +58,11 @@ func newBackends(ctx context.Context, c Config) (*backends, error) {
 		log:     c.Log,
 		logger:  c.Logger,
 	}
-	for _, one := range c.Backends {
-		if b.named[one.Name()] != nil {
-			return nil, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, one.Name())
+	for _, backend := range c.Backends {
+		if b.named[backend.Name()] != nil {
+			return nil, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, backend.Name())
 		}
-		b.named[one.Name()] = one
+		b.named[backend.Name()] = backend
 	}
 	b.chosen = sync.OnceValue(func() string { return b.choose(ctx, c.Choose) })
 	return b, nil
@@ -83,8 +83,8 @@ func (b *backends) choose(ctx context.Context, ask func(context.Context) string)
 
 // of returns the backend of that name; empty means that of sessions that name none.
 func (b *backends) of(name string) (agent.Backend, error) {
-	if one := b.named[cmp.Or(name, b.chosen())]; one != nil {
-		return one, nil
+	if backend := b.named[cmp.Or(name, b.chosen())]; backend != nil {
+		return backend, nil
 	}
 	return nil, fmt.Errorf("backend %q: %w", name, eventlog.ErrNotFound)
 }
@@ -92,29 +92,33 @@ func (b *backends) of(name string) (agent.Backend, error) {
 // list says what was found of each backend, in their order.
 func (b *backends) list(ctx context.Context) []BackendInfo {
 	out := make([]BackendInfo, 0, len(b.all))
-	for _, one := range b.all {
-		i, err := contain.Call(b.logger, "looking for "+one.Name(), func() (agent.Info, error) {
-			return one.Info(ctx), nil
+	for _, backend := range b.all {
+		i, err := contain.Call(b.logger, "looking for "+backend.Name(), func() (agent.Info, error) {
+			return backend.Info(ctx), nil
 		})
 		if err != nil {
-			i.Reason = "Looking for " + one.Name() + " failed; the server's log says why."
+			i.Reason = "Looking for " + backend.Name() + " failed; the server's log says why."
 		}
-		out = append(out, BackendInfo{Info: i, Name: one.Name(), Default: one.Name() == b.chosen()})
+		out = append(out, BackendInfo{
+			Info:    i,
+			Name:    backend.Name(),
+			Default: backend.Name() == b.chosen(),
+		})
 	}
 	return out
 }
 
 // models is [Manager.Models].
 func (b *backends) models(ctx context.Context, name string) ([]agent.Model, error) {
-	one, err := b.of(name)
+	backend, err := b.of(name)
 	if err != nil {
 		return nil, err
 	}
 	models, err := contain.Call(b.logger, "listing models", func() ([]agent.Model, error) {
-		return one.Models(ctx)
+		return backend.Models(ctx)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list the models of %s: %w", one.Name(), err)
+		return nil, fmt.Errorf("list the models of %s: %w", backend.Name(), err)
 	}
 	return models, nil
 }
@@ -132,8 +136,8 @@ func (b *backends) check(ctx context.Context, backend, model string) error {
 		return nil
 	}
 	var ids []string
-	for _, one := range models {
-		if ids = append(ids, one.ID); one.ID == model {
+	for _, m := range models {
+		if ids = append(ids, m.ID); m.ID == model {
 			return nil
 		}
 	}
@@ -174,9 +178,9 @@ func branch(ctx context.Context, from *session.Session, messageID string) (Optio
 
 // instructions puts into a session's start which files of the folder its agent will load, and
 // whether an earlier session there loaded the same.
-func (b *backends) instructions(ctx context.Context, one agent.Backend, workspace string,
+func (b *backends) instructions(ctx context.Context, backend agent.Backend, workspace string,
 	start *event.SessionStart) {
-	i, ok := one.(agent.Instructor)
+	i, ok := backend.(agent.Instructor)
 	if !ok {
 		return
 	}

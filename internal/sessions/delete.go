@@ -97,11 +97,11 @@ func (m *Manager) pruneOne(ctx context.Context, s eventlog.Summary,
 		return false, err
 	}
 	defer release()
-	if one := m.table.get(s.ID); one != nil {
-		if s = one.Summary(); !prunable(s, before) {
+	if sess := m.table.get(s.ID); sess != nil {
+		if s = sess.Summary(); !prunable(s, before) {
 			return false, nil // something began in it meanwhile
 		}
-		one.Retire(m.cfg.Now().UTC())
+		sess.Retire(m.cfg.Now().UTC())
 	} else if m.cfg.Owners != nil {
 		if err = m.replica.take(ctx, s.ID); err == nil {
 			s, err = m.cfg.Catalog.Summary(ctx, s.ID)

@@ -76,13 +76,13 @@ func (db *DB) await(ctx context.Context, j *job) error {
 }
 
 // take removes a job from those that wait, or all of them, and returns what it removed.
-func (c *commits) take(one *job) (jobs []*job) {
+func (c *commits) take(first *job) (jobs []*job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if one == nil {
+	if first == nil {
 		jobs, c.waiting = c.waiting, nil
-	} else if i := slices.Index(c.waiting, one); i >= 0 {
-		jobs, c.waiting = []*job{one}, slices.Delete(c.waiting, i, i+1)
+	} else if i := slices.Index(c.waiting, first); i >= 0 {
+		jobs, c.waiting = []*job{first}, slices.Delete(c.waiting, i, i+1)
 	}
 	return jobs
 }

@@ -165,7 +165,7 @@ func salvage(ctx context.Context, t tables, d *damage, id eventlog.ID, seq int64
 	}
 	at := instant(created)
 	for n := seq + 1; n <= min(last, seq+int64(limit)); n++ {
-		e, err := one(ctx, t, key, n)
+		e, err := eventAt(ctx, t, key, n)
 		if errors.Is(err, ErrCorrupt) {
 			e, err = d.entry(id, badRow{n, err.Error(), e.JSON}, at)
 		}
@@ -178,8 +178,8 @@ func salvage(ctx context.Context, t tables, d *damage, id eventlog.ID, seq int64
 	return entries, nil
 }
 
-// one reads one entry. The error wraps [ErrCorrupt] if it is damaged.
-func one(ctx context.Context, t tables, key, seq int64) (event.Entry, error) {
+// eventAt reads one entry. The error wraps [ErrCorrupt] if it is damaged.
+func eventAt(ctx context.Context, t tables, key, seq int64) (event.Entry, error) {
 	e := event.Entry{Seq: seq}
 	var sum int64
 	found := false

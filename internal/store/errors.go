@@ -103,8 +103,8 @@ var kinds = map[int]error{
 	lib.SQLITE_INTERRUPT: context.Canceled,
 }
 
-// ours turns an error of the driver into one of this package, keeping its text.
-func ours(err error) error {
+// translated turns an error of the driver into one of this package, keeping its text.
+func translated(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

@@ -187,16 +187,16 @@ func TestDriverErrorsBecomeOurs(t *testing.T) {
 	}
 	defer db.Close()
 	_, err = db.Exec(`DELETE FROM sessions`)
-	if !errors.Is(ours(err), ErrReadOnly) {
-		t.Errorf("a write to a read-only file: %v", ours(err))
+	if !errors.Is(translated(err), ErrReadOnly) {
+		t.Errorf("a write to a read-only file: %v", translated(err))
 	}
-	if _, err = db.Exec(`no such thing`); err == nil || errors.Is(ours(err), ErrCorrupt) ||
-		ours(err) == err {
-		t.Errorf("a wrong statement: %v", ours(err))
+	if _, err = db.Exec(`no such thing`); err == nil || errors.Is(translated(err), ErrCorrupt) ||
+		translated(err) == err {
+		t.Errorf("a wrong statement: %v", translated(err))
 	}
 	for _, err := range []error{context.Canceled, context.DeadlineExceeded, nil} {
-		if ours(err) != err {
-			t.Errorf("%v became %v", err, ours(err))
+		if translated(err) != err {
+			t.Errorf("%v became %v", err, translated(err))
 		}
 	}
 }
@@ -289,7 +289,7 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 		`INSERT INTO events (at, json) VALUES (2 << 32 | 2, x'7b7d')`,
 		`UPDATE events SET json = x'7b7d'`,
 	} {
-		if _, err := db.file.Load().conn.ExecContext(t.Context(), statement); !errors.Is(ours(err),
+		if _, err := db.file.Load().conn.ExecContext(t.Context(), statement); !errors.Is(translated(err),
 			ErrSequence) {
 			t.Errorf("%s: %v", statement, err)
 		}

@@ -48,11 +48,11 @@ func (db *DB) open(ctx context.Context) (_ *file, err error) {
 		return nil, err
 	}
 	if f.write, err = sql.Open("sqlite", writeSource(f.path)); err != nil {
-		return nil, ours(err)
+		return nil, translated(err)
 	}
 	f.write.SetMaxOpenConns(1)
 	if f.conn, err = f.write.Conn(ctx); err != nil {
-		return nil, ours(err)
+		return nil, translated(err)
 	}
 	if err = migrate(ctx, f.conn, steps); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (f *file) prepare(ctx context.Context) error {
 	for _, text := range hot {
 		stmt, err := f.conn.PrepareContext(ctx, text)
 		if err != nil {
-			return damaged(ours(err))
+			return damaged(translated(err))
 		}
 		f.hot[text] = stmt
 	}
@@ -92,7 +92,7 @@ func (f *file) prepare(ctx context.Context) error {
 		_, err = f.exec(ctx, purgeAll)
 	}
 	if err != nil {
-		return damaged(ours(err))
+		return damaged(translated(err))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (f *file) prepare(ctx context.Context) error {
 // in its place any longer.
 func (f *file) openReaders(ctx context.Context) (err error) {
 	if f.read, err = sql.Open("sqlite", readSource(f.path)); err != nil {
-		return ours(err)
+		return translated(err)
 	}
 	n := max(4, runtime.NumCPU())
 	f.read.SetMaxOpenConns(n)
@@ -109,12 +109,12 @@ func (f *file) openReaders(ctx context.Context) (err error) {
 	for range n {
 		conn, err := f.read.Conn(ctx)
 		if err != nil {
-			return ours(err)
+			return translated(err)
 		}
 		defer conn.Close() // it is only given back
 		err = conn.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(new(int))
 		if err != nil {
-			return damaged(ours(err))
+			return damaged(translated(err))
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func (db *DB) openToRead(ctx context.Context, ways []string) (*file, error) {
 	for _, way := range ways {
 		read, err := sql.Open("sqlite", bareSource(db.path)+"?"+way+"&_pragma=query_only(1)")
 		if err != nil {
-			return nil, ours(err)
+			return nil, translated(err)
 		}
 		f := &file{path: db.path, damage: db.damage, read: read, why: ErrReadOnly}
 		var version int
@@ -157,7 +157,7 @@ func (db *DB) openToRead(ctx context.Context, ways []string) (*file, error) {
 		case err == nil:
 			err = fmt.Errorf("%w: its schema is version %d", ErrReadOnly, version)
 		}
-		failed = errors.Join(ours(err), f.close())
+		failed = errors.Join(translated(err), f.close())
 	}
 	return nil, failed
 }
@@ -224,7 +224,7 @@ func (f *file) exec(ctx context.Context, text string, args ...any) (n int64, err
 	if err == nil {
 		n, err = r.RowsAffected()
 	}
-	return n, ours(err)
+	return n, translated(err)
 }
 
 // query implements [tables].
@@ -234,15 +234,15 @@ func (f *file) query(ctx context.Context, each func(record) error, text string, 
 	}
 	rows, err := f.read.QueryContext(ctx, text, args...)
 	if err != nil {
-		return ours(err)
+		return translated(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := each(rows); err != nil {
-			return ours(err)
+			return translated(err)
 		}
 	}
-	return ours(rows.Err())
+	return translated(rows.Err())
 }
 
 // get reads the one row of a statement; found is false where there is none.
@@ -255,7 +255,7 @@ func (f *file) get(ctx context.Context, text string, args []any,
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, ours(err)
+	return err == nil, translated(err)
 }
 
 // lost reports whether another program wrote into the file: what is read then is a mixture.
@@ -291,5 +291,5 @@ func (f *file) close() error {
 	if f.last != nil {
 		errs = append(errs, f.last.Close())
 	}
-	return ours(errors.Join(errs...))
+	return translated(errors.Join(errs...))
 }

@@ -103,7 +103,7 @@ func (f *file) putSession(ctx context.Context, r row, last int64) (key int64, er
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("%w: the log does not end at %d", ErrSequence, last)
 	}
-	return key, ours(err)
+	return key, translated(err)
 }
 
 // rowAfter is the row that entries leave. What no store may write is an error.

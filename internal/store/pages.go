@@ -268,8 +268,8 @@ func (c cell) values(record []byte) (all []any) {
 			all = append(all, kind-8)
 		case kind >= 1 && kind <= 6:
 			n := int64(int8(b[0]))
-			for _, one := range b[1:] {
-				n = n<<8 | int64(one)
+			for _, b7 := range b[1:] {
+				n = n<<8 | int64(b7)
 			}
 			all = append(all, n)
 		default: // NULL; no table of ours has fractions

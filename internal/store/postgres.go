@@ -617,8 +617,8 @@ func (db *Postgres) parameter(text string) any { return []byte(text) }
 func (db *Postgres) pick(p page, hits map[int64]int64) (string, []any) {
 	var args arguments
 	paths := func(all []string) (list [][]byte) {
-		for _, one := range all {
-			list = append(list, []byte(one))
+		for _, name := range all {
+			list = append(list, []byte(name))
 		}
 		return list
 	}

@@ -172,7 +172,7 @@ func (f *file) fold(ctx context.Context, mode string) (all bool, err error) {
 	}
 	var busy, frames, moved int
 	err = f.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &frames, &moved)
-	err = errors.Join(ours(err), fileError(f.raw.note()))
+	err = errors.Join(translated(err), fileError(f.raw.note()))
 	if f.raw.fold = foldAt; err != nil || moved < frames {
 		f.raw.fold = max(foldAt, f.raw.now.frames+foldAt/4)
 	}

@@ -216,8 +216,8 @@ func (w *wreck) write(ctx context.Context, to *DB) (r Rescue, err error) {
 		all := do
 		do = nil
 		return to.follow(ctx, func(ctx context.Context, f *file) error {
-			for _, one := range all {
-				if err := one(ctx, f); err != nil {
+			for _, write := range all {
+				if err := write(ctx, f); err != nil {
 					return err
 				}
 			}
@@ -238,8 +238,8 @@ func (w *wreck) write(ctx context.Context, to *DB) (r Rescue, err error) {
 			continue
 		}
 		taken[id] = true
-		lost, err := w.session(id, s, func(n int, one func(context.Context, *file) error) error {
-			do = append(do, one)
+		lost, err := w.session(id, s, func(n int, write func(context.Context, *file) error) error {
+			do = append(do, write)
 			if waiting += n; waiting < gathered {
 				return nil
 			}
@@ -295,7 +295,7 @@ func (w *wreck) order(s *remains) (id eventlog.ID) {
 // session gives what writes a session to put, a part at a time, and returns how many events are
 // lost: in their places are [event.SessionDamaged].
 func (w *wreck) session(id eventlog.ID, s *remains,
-	put func(n int, one func(context.Context, *file) error) error) (lost int, err error) {
+	put func(n int, write func(context.Context, *file) error) error) (lost int, err error) {
 	last := s.events[len(s.events)-1].seq
 	sum := eventlog.Summary{ID: id, Status: event.Idle}
 	if s.row != nil {

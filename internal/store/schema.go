@@ -179,19 +179,19 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
 	// Immediate: of two programs that start at once one waits for the other. It also shows now, not
 	// at the first event, that a file cannot be written.
 	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
-		return ours(err)
+		return translated(err)
 	}
 	end := `ROLLBACK`
 	defer func() {
 		_, ended := conn.ExecContext(context.Background(), end)
-		err = errors.Join(err, ours(ended))
+		err = errors.Join(err, translated(ended))
 	}()
 	var version, application, tables int
 	err = conn.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version),
 		(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).
 		Scan(&version, &application, &tables)
 	if err != nil {
-		return ours(err)
+		return translated(err)
 	}
 	if version == 0 && tables > 0 {
 		version = 1 // of another program
@@ -202,7 +202,7 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
 	}
 	for n := max(version, firstVersion-1); n < last; n++ {
 		if _, err := conn.ExecContext(ctx, steps[n+1-firstVersion]); err != nil {
-			return fmt.Errorf("bring the file to version %d: %w", n+1, damaged(ours(err)))
+			return fmt.Errorf("bring the file to version %d: %w", n+1, damaged(translated(err)))
 		}
 	}
 	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
@@ -210,5 +210,5 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
 	if err == nil {
 		end = `COMMIT`
 	}
-	return ours(err)
+	return translated(err)
 }

@@ -102,7 +102,7 @@ func (f *file) probeWords(ctx context.Context) error {
 	if err == nil {
 		var n int
 		const count = `SELECT count(*) FROM found WHERE found MATCH 'probe'`
-		err = ours(f.conn.QueryRowContext(ctx, count).Scan(&n))
+		err = translated(f.conn.QueryRowContext(ctx, count).Scan(&n))
 	}
 	_, rollback := f.exec(ctx, `ROLLBACK`)
 	if err == nil {

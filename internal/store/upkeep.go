@@ -44,7 +44,7 @@ func (db *DB) Delete(ctx context.Context, id eventlog.ID) error {
 		if err == nil {
 			_, err = f.exec(ctx, purging, key)
 		}
-		return ours(err)
+		return translated(err)
 	}})
 	if err == nil && key != 0 {
 		err = errors.Join(db.purge(ctx, key), db.damage.forget(id))
@@ -110,7 +110,7 @@ func (db *DB) Scrub(ctx context.Context) error {
 			var before, after int64
 			const count = `SELECT total_changes()`
 			if err := f.conn.QueryRowContext(ctx, count).Scan(&before); err != nil {
-				return ours(err)
+				return translated(err)
 			}
 			if _, err := f.exec(ctx, `INSERT INTO found (found, rank) VALUES ('merge', ?)`,
 				pages); err != nil {
@@ -118,7 +118,7 @@ func (db *DB) Scrub(ctx context.Context) error {
 			}
 			err := f.conn.QueryRowContext(ctx, count).Scan(&after)
 			changed = after - before
-			return ours(err)
+			return translated(err)
 		})
 	}
 	if err == nil {

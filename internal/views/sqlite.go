@@ -463,7 +463,7 @@ var limitsOf = map[int]int{
 
 // mayRead allows what the statements of this file need and nothing else: no view is opened, and no
 // other function called.
-func mayRead(action sqlite.AuthorizerActionCode, one, two, _,
+func mayRead(action sqlite.AuthorizerActionCode, arg1, two, _,
 	inside string) sqlite.AuthorizerReturnCode {
 	ok := false
 	switch action {
@@ -472,7 +472,7 @@ func mayRead(action sqlite.AuthorizerActionCode, one, two, _,
 	case sqlite.AuthRead:
 		ok = inside == ""
 	case sqlite.AuthPragma:
-		ok = one == "table_info"
+		ok = arg1 == "table_info"
 	case sqlite.AuthFunction:
 		ok = slices.Contains([]string{"substr", "octet_length", "count", "coalesce"}, two)
 	}

@@ -62,7 +62,7 @@ func commit(ctx context.Context, repo *files.Repository, tree, parent string) (s
 type merged struct {
 	own, checkout *files.Repository
 	theirs        string // the commit of what the copy is
-	ours          string // and of what the checkout is
+	base          string // and of what the checkout is
 	all           string // the tree of both, as far as it fits
 	unfit         []string
 	changes       []Change
@@ -84,22 +84,22 @@ func (t *Trees) merge(ctx context.Context, c *Copy, with string) (m *merged, err
 		return nil, err
 	}
 	if with == "" {
-		m.ours, err = snapshot(ctx, m.checkout, c.Base)
+		m.base, err = snapshot(ctx, m.checkout, c.Base)
 	} else {
-		m.ours, err = commit(ctx, m.checkout, with+"^{tree}", c.Base)
+		m.base, err = commit(ctx, m.checkout, with+"^{tree}", c.Base)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out, err := m.checkout.Run(ctx, nil, "merge-tree", "--write-tree", "-z", "--name-only",
-		"--no-messages", m.ours, m.theirs)
+		"--no-messages", m.base, m.theirs)
 	if failed, ok := errors.AsType[*files.GitError](err); err != nil && !(ok && failed.Code == 1) {
 		return nil, fmt.Errorf("%w: %w", ErrUnfit, err) // of git before 2.38, too
 	}
 	parts := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
 	m.all, m.unfit = parts[0], parts[1:]
 	if len(m.unfit) > 0 {
-		if m.all, err = m.without(ctx, m.all, m.ours); err != nil {
+		if m.all, err = m.without(ctx, m.all, m.base); err != nil {
 			return nil, err
 		}
 	}
@@ -108,11 +108,11 @@ func (t *Trees) merge(ctx context.Context, c *Copy, with string) (m *merged, err
 
 // count lists what the session changed, but for what the checkout has already.
 func (m *merged) count(ctx context.Context, base string) error {
-	also, err := names(ctx, m.checkout, base, m.ours)
+	also, err := names(ctx, m.checkout, base, m.base)
 	if err != nil {
 		return err
 	}
-	differ, err := names(ctx, m.own, m.ours, m.theirs)
+	differ, err := names(ctx, m.own, m.base, m.theirs)
 	if err != nil {
 		return err
 	}
@@ -127,11 +127,11 @@ func (m *merged) count(ctx context.Context, base string) error {
 		if len(parts) < 3 || !slices.Contains(differ, parts[2]) {
 			continue
 		}
-		one := Change{Path: parts[2], Also: slices.Contains(also, parts[2]),
+		change := Change{Path: parts[2], Also: slices.Contains(also, parts[2]),
 			Unfit: slices.Contains(m.unfit, parts[2])}
-		one.Added, _ = strconv.Atoi(parts[0]) // of a binary file "-"
-		one.Removed, _ = strconv.Atoi(parts[1])
-		m.changes = append(m.changes, one)
+		change.Added, _ = strconv.Atoi(parts[0]) // of a binary file "-"
+		change.Removed, _ = strconv.Atoi(parts[1])
+		m.changes = append(m.changes, change)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (m *merged) without(ctx context.Context, tree, other string) (string, error
 		return "", err
 	}
 	known := map[string]bool{}
-	for _, of := range []string{m.ours, m.theirs} {
+	for _, of := range []string{m.base, m.theirs} {
 		all, err := repo.Run(ctx, nil, "ls-tree", "-r", "-z", "--name-only", of)
 		if err != nil {
 			return "", err
@@ -176,7 +176,7 @@ func (m *merged) without(ctx context.Context, tree, other string) (string, error
 		if !slices.Contains(m.unfit, name) && known[name] {
 			continue
 		}
-		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(m.ours)), name)
+		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(m.base)), name)
 		is, err := repo.Run(ctx, nil, "--literal-pathspecs", "ls-tree", "-z", other, "--", name)
 		if err != nil {
 			return "", err
@@ -217,14 +217,14 @@ func (t *Trees) BringBack(ctx context.Context, session string) (b Back, err erro
 		if len(b.Files) == 0 {
 			return nil
 		}
-		left, err := commit(ctx, m.checkout, m.all, m.ours)
+		left, err := commit(ctx, m.checkout, m.all, m.base)
 		if err != nil {
 			return err
 		}
-		if err := apply(ctx, m.checkout, m.ours, left); err != nil {
+		if err := apply(ctx, m.checkout, m.base, left); err != nil {
 			return err
 		}
-		return m.done(ctx, c, Brought{Was: m.ours, Left: left, Base: c.Base})
+		return m.done(ctx, c, Brought{Was: m.base, Left: left, Base: c.Base})
 	})
 	return b, err
 }
@@ -232,11 +232,11 @@ func (t *Trees) BringBack(ctx context.Context, session string) (b Back, err erro
 // back says what is brought back.
 func (m *merged) back() (b Back) {
 	b = Back{Files: []Change{}, Unfit: []Change{}}
-	for _, one := range m.changes {
-		if one.Unfit {
-			b.Unfit = append(b.Unfit, one)
+	for _, change := range m.changes {
+		if change.Unfit {
+			b.Unfit = append(b.Unfit, change)
 		} else {
-			b.Files = append(b.Files, one)
+			b.Files = append(b.Files, change)
 		}
 	}
 	return b

@@ -48,7 +48,7 @@ type reporter struct {
 
 	mu       sync.Mutex // guards what follows, and writing
 	running  map[string]*result
-	said     time.Time // when the last line was written
+	lastAt   time.Time // when the last line was written
 	packages int
 	passed   int
 	skipped  int
@@ -58,7 +58,7 @@ type reporter struct {
 // report reads in to its end and returns whether all passed.
 func report(in io.Reader, out io.Writer) bool {
 	began := time.Now()
-	r := &reporter{out: out, running: map[string]*result{}, said: began}
+	r := &reporter{out: out, running: map[string]*result{}, lastAt: began}
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -188,7 +188,7 @@ func telling(output []string) string {
 func (r *reporter) breakSilence() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.said) < silence {
+	if time.Since(r.lastAt) < silence {
 		return
 	}
 	var parts []string
@@ -226,7 +226,7 @@ func (r *reporter) end(took time.Duration) bool {
 }
 
 func (r *reporter) print(format string, args ...any) {
-	r.said = time.Now()
+	r.lastAt = time.Now()
 	fmt.Fprintf(r.out, format, args...)
 }
 

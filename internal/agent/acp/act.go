@@ -164,14 +164,14 @@ func (a *asking) edit() {
 }
 
 // sameFiles reports whether two lists name the same files.
-func (a *asking) sameFiles(one, other []string) bool {
-	return maps.Equal(a.files(one), a.files(other))
+func (a *asking) sameFiles(some, other []string) bool {
+	return maps.Equal(a.files(some), a.files(other))
 }
 
 // shares reports whether two lists have a file in common.
-func (a *asking) shares(one, other []string) bool {
+func (a *asking) shares(some, other []string) bool {
 	known := a.files(other)
-	return slices.ContainsFunc(one, func(p string) bool { return known[a.at.absolute(p)] })
+	return slices.ContainsFunc(some, func(p string) bool { return known[a.at.absolute(p)] })
 }
 
 // files are the absolute paths of a list.
@@ -234,7 +234,7 @@ func (a *asking) search() {
 	if a.Resource == "" && s.Pattern != "" {
 		a.About(agent.Resource{Kind: agent.KindRead, Action: a.Action, Resource: string(a.at)})
 	}
-	in := func(path string) *agent.Search { one := s; one.Path = path; return &one }
+	in := func(path string) *agent.Search { search := s; search.Path = path; return &search }
 	if a.Kind == agent.KindRead && a.Resource != "" {
 		a.Permission.Search = in(a.Resource)
 	}

@@ -38,9 +38,9 @@ func (h *table) play(f frames) {
 // about is a permission in one line, less the workspace.
 func (h *table) about(p agent.Permission) string {
 	var all []string
-	for _, one := range p.Parts() {
-		line := fmt.Sprintf("%s %s: %s", one.Kind, one.Action, one.Resource)
-		if s := one.Search; s != nil {
+	for _, part := range p.Parts() {
+		line := fmt.Sprintf("%s %s: %s", part.Kind, part.Action, part.Resource)
+		if s := part.Search; s != nil {
 			line += fmt.Sprintf(" for %q in %q, glob %q, names %v", s.Pattern, s.Path, s.Glob, s.Names)
 		}
 		all = append(all, line)
@@ -87,7 +87,8 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"a move":            {`"kind":"move","locations":[{"path":"$W/a.txt"}],"rawInput":{"source":"$W/a.txt","destination":"/out/b.txt"}`, "write move a file: $W/a.txt + write move a file: /out/b.txt"},
 		"a read of several": {`"kind":"read","rawInput":{"paths":["a.txt","/out/b.txt"],"dir_path":".","absolute_path":"/out/c.txt"}`, "read read: /out/c.txt + read read: . + read read: a.txt + read read: /out/b.txt"},
 		"the same, by " +
-			"names": {`"kind":"edit","locations":[{"path":"$W/sub/../a.txt"}],"rawInput":{"path":"a.txt"},` + diff, "write edit a file: $W/a.txt"},
+			"names": {`"kind":"edit","locations":[{"path":"$W/sub/../a.txt"}],"rawInput":{"path":"a.txt"},` +
+			diff, "write edit a file: $W/a.txt"},
 		// What is missing, unreadable or torn.
 		"no location": {`"kind":"edit","title":"$W/a.txt","rawInput":{"path":"$W/a.txt"}`,
 			"write edit a file: $W/a.txt (sensitive)"},
@@ -115,21 +116,24 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 			"read read: a.txt (sensitive)"},
 		"a list of edits": {`"kind":"edit","locations":[{"path":"$W/a.txt"}],"rawInput":{"path":"$W/a.txt","range":[1,2],"edits":[{"old_string":"/x","new_string":"y"}]},` + diff, "write edit a file: $W/a.txt"},
 		"a search that " +
-			"skips": {`"kind":"search","rawInput":{"pattern":"x","path":"sub","exclude":["*.min.js"]}`, `read search: sub for "x" in "sub", glob "", names false`},
+			"skips": {`"kind":"search","rawInput":{"pattern":"x","path":"sub","exclude":["*.min.js"]}`,
+			`read search: sub for "x" in "sub", glob "", names false`},
 		"an unreadable " +
 			"path": {`"kind":"edit","locations":[{"path":"a.txt"}],"rawInput":{"paths":["a.txt","file:///out/b.txt","/out\u0000c"]}`, "write edit a file: a.txt + write edit a file: file:///out/b.txt + write edit a file: /out\x00c (sensitive)"},
 		"an empty path": {`"kind":"edit","locations":[{"path":"a.txt"},{"path":""}],"rawInput":{"path":"a.txt"}`, "write edit a file: a.txt (sensitive)"},
 		"a line only": {`"kind":"edit","locations":[{"line":7}],"rawInput":{"path":"a.txt"}`,
 			"write edit a file: a.txt (sensitive)"},
 		"a tool, empty " +
-			"path": {`"kind":"other","name":"save","rawInput":{"x":1},"locations":[{"path":""}]`, `mcp use a tool: save {"x":1} (sensitive)`},
+			"path": {`"kind":"other","name":"save","rawInput":{"x":1},"locations":[{"path":""}]`,
+			`mcp use a tool: save {"x":1} (sensitive)`},
 		"deep": {`"kind":"read","rawInput":{"path":"a.txt","x":` +
 			strings.Repeat("[", 9990) + strings.Repeat("]", 9990) + `}`, "read read: a.txt"},
 		"two of a name": {`"kind":"read","rawInput":{"file_path":"a.txt","filePath":"/out/b.txt"}`,
 			"read read: /out/b.txt + read read: a.txt (sensitive)"},
 		// Commands, whatever the kind, and whole.
 		"a read with a " +
-			"command": {`"kind":"read","rawInput":{"path":"a.txt","command":"rm a.txt","cwd":"$W"}`, "shell run a command: rm a.txt + read read: a.txt"},
+			"command": {`"kind":"read","rawInput":{"path":"a.txt","command":"rm a.txt","cwd":"$W"}`,
+			"shell run a command: rm a.txt + read read: a.txt"},
 		"an edit with a " +
 			"command": {`"kind":"edit","locations":[{"path":"/out/b.txt"}],"rawInput":{"command":"write","path":"/out/b.txt","file_text":"x"}`, "shell run a command: write + write edit a file: /out/b.txt"},
 		"a command that changes": {`"kind":"execute","rawInput":{"command":"ls"},` + two,
@@ -142,7 +146,8 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"a search with a command": {`"kind":"search","rawInput":{"pattern":"x","cmd":["rg","x; y"]}`,
 			"shell run a command: rg 'x; y'"},
 		"a fetch with a " +
-			"command": {`"kind":"fetch","rawInput":{"url":"https://example.com","script":"curl x"}`, "shell run a command: curl x + url open an address: https://example.com"},
+			"command": {`"kind":"fetch","rawInput":{"url":"https://example.com","script":"curl x"}`,
+			"shell run a command: curl x + url open an address: https://example.com"},
 		"a list": {`"kind":"execute","title":"echo","rawInput":{"command":["bash","-lc","echo 'a'; rm b"]}`, `shell run a command: bash -lc 'echo '\''a'\''; rm b'`},
 		"words after it": {`"kind":"execute","rawInput":{"command":"rm","args":["-r","b c"]}`,
 			"shell run a command: rm -r 'b c'"},
@@ -155,7 +160,8 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"a search by text": {`"kind":"search","name":"Grep","rawInput":{"pattern":"/x","path":"sub"}`,
 			`read search: sub for "/x" in "sub", glob "", names false`},
 		"a search to " +
-			"change": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"$W/a.txt"},` + diff, "write edit a file: $W/a.txt (sensitive)"},
+			"change": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"$W/a.txt"},` + diff,
+			"write edit a file: $W/a.txt (sensitive)"},
 		"a search of all": {`"kind":"search","name":"Glob","rawInput":{"pattern":"**/*.go"}`,
 			`read search: $W for "**/*.go" in "$W", glob "", names true`},
 		"a search of two": {`"kind":"search","rawInput":{"query":"x","paths":["a","/out"]}`,
@@ -165,7 +171,8 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"a search in braces": {`"kind":"search","name":"Glob","rawInput":{"pattern":"{*.go,/out/*}"}`,
 			`read search: $W for "{*.go,/out/*}" in "$W", glob "", names true (sensitive)`},
 		"a search by " +
-			"address": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"file://$W"}`, `read search: file://$W for "x" in "file://$W", glob "", names false (sensitive)`},
+			"address": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"file://$W"}`,
+			`read search: file://$W for "x" in "file://$W", glob "", names false (sensitive)`},
 		"a search unsaid": {`"kind":"search","title":"x","rawInput":{"path":"sub"}`,
 			`read search: sub for "" in "sub", glob "", names false (sensitive)`},
 		"a glob elsewhere": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"sub","glob":"/out/*"}`, `read search: sub for "x" in "sub", glob "/out/*", names false (sensitive)`},

@@ -17,7 +17,7 @@ type call struct {
 	convo.Call
 	content []part
 	// it is of one of the session's tools, or looks so: its row begins when it reaches them
-	ours   bool
+	lent   bool
 	asked  bool   // as any other: it is shown
 	shown  string // the output that was reported
 	before string // its text before it ran, such as what it is for
@@ -64,7 +64,7 @@ func (c *conn) take(u toolCall, content []part) *call {
 		c.calls.Add(u.ToolCallID, k)
 	}
 	k.merge(u, content)
-	k.ours = !k.asked && (k.ours || c.lent.seems(*k))
+	k.lent = !k.asked && (k.lent || c.lent.looksLent(*k))
 	c.shell.follow(k)
 	return k
 }
@@ -86,7 +86,7 @@ func (c *conn) update(t *convo.Turn, u update) {
 	if k.Done || k.ToolCallID == "" || u.Meta.Phase == "preparing" { // its tool is not known yet
 		return
 	}
-	if k.ours {
+	if k.lent {
 		c.tallied(t, k)
 		return
 	}

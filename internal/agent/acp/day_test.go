@@ -34,18 +34,18 @@ func (c *clerk) permit(t *testing.T, p agent.Permission) agent.Verdict {
 	yes := agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByUser}
 	asks := false
 	var widest []string
-	for _, one := range p.Parts() {
-		r := c.policy.Rule(t.Context(), one)
-		one.Sensitive = one.Sensitive || r.Sensitive
-		grants := c.policy.Grants(one)
+	for _, part := range p.Parts() {
+		r := c.policy.Rule(t.Context(), part)
+		part.Sensitive = part.Sensitive || r.Sensitive
+		grants := c.policy.Grants(part)
 		switch {
-		case r.Decision == event.Allow && !one.Sensitive:
-		case !one.Sensitive && slices.ContainsFunc(grants, func(g event.Grant) bool {
+		case r.Decision == event.Allow && !part.Sensitive:
+		case !part.Sensitive && slices.ContainsFunc(grants, func(g event.Grant) bool {
 			return c.held[g.ID]
 		}):
 		default:
 			asks = true
-			if n := len(grants); n > 0 && !one.Sensitive {
+			if n := len(grants); n > 0 && !part.Sensitive {
 				widest = append(widest, grants[n-1].ID)
 			}
 		}

@@ -26,7 +26,7 @@ var plainInput = fieldSet(`description timeout timeout_ms run_in_background is_b
 
 // follow notes whether a call may move the agent's shell.
 func (s *shell) follow(k *call) {
-	if k.ours || k.Kind == "think" || s.moved != nil {
+	if k.lent || k.Kind == "think" || s.moved != nil {
 		return
 	}
 	server, _ := k.mcpTool()

@@ -82,8 +82,8 @@ func (in *input) textsOf(v any) (all []string) {
 			all = []string{v}
 		}
 	case []any:
-		for _, one := range v {
-			all = append(all, in.textsOf(one)...)
+		for _, value := range v {
+			all = append(all, in.textsOf(value)...)
 		}
 	default:
 		in.odd = true
@@ -148,8 +148,8 @@ func (in *input) paths() (paths, diffed []string) {
 				walk(v[name], pathFields[n])
 			}
 		case []any:
-			for _, one := range v {
-				walk(one, isPath)
+			for _, value := range v {
+				walk(value, isPath)
 			}
 		case string:
 			if isPath && v != "" {
@@ -171,16 +171,16 @@ func (in *input) lists(known ...map[string]bool) bool {
 	found = func(v any, isKnown bool) bool {
 		switch v := v.(type) {
 		case map[string]any:
-			for name, one := range v {
+			for name, value := range v {
 				n := plainField(name)
-				if found(one, slices.ContainsFunc(known, func(set map[string]bool) bool { return set[n] })) {
+				if found(value, slices.ContainsFunc(known, func(set map[string]bool) bool { return set[n] })) {
 					return true
 				}
 			}
 		case []any:
-			return slices.ContainsFunc(v, func(one any) bool {
-				text, _ := one.(string)
-				return text != "" && !isKnown || found(one, isKnown)
+			return slices.ContainsFunc(v, func(value any) bool {
+				text, _ := value.(string)
+				return text != "" && !isKnown || found(value, isKnown)
 			})
 		}
 		return false

@@ -105,9 +105,9 @@ func (l *lent) reached(k *call) bool {
 	return i >= 0
 }
 
-// seems reports whether a call looks like one of the session's own tools, as each agent was
+// looksLent reports whether a call looks like one of the session's own tools, as each agent was
 // recorded to show them. It decides only when its row begins.
-func (l *lent) seems(k call) bool { return l.has(l.name(k)) }
+func (l *lent) looksLent(k call) bool { return l.has(l.name(k)) }
 
 // name is the name of the lent tool that a call looks like; empty means none.
 func (l *lent) name(k call) (name string) {

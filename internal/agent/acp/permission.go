@@ -78,7 +78,7 @@ func (c *conn) understood(t *convo.Turn, q permission) (act agent.Permission, ow
 	c.steps.acted = true
 	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
 	own = c.lent.marked(q, before, *k)
-	if k.ours, k.asked = own, !own; !own {
+	if k.lent, k.asked = own, !own; !own {
 		t.Quiet()
 		c.begin(t, k)
 	}

@@ -154,7 +154,7 @@ func (c *conn) toolCall(t *convo.Turn, u update) {
 func (c *conn) Finish(t *convo.Turn) {
 	for _, k := range c.calls.All() {
 		// it may be anything
-		if k.unwritten() && !k.ours || k.ours && !k.Done && c.b.cfg.Mark == "" && !c.lent.reached(k) {
+		if k.unwritten() && !k.lent || k.lent && !k.Done && c.b.cfg.Mark == "" && !c.lent.reached(k) {
 			c.begin(t, k)
 		}
 	}

@@ -158,8 +158,8 @@ func (w *workspace) act(k *call, r permissionRequest) agent.Permission {
 			p.Server, _, _ = strings.Cut(rest, "__")
 		}
 	}
-	for _, one := range parts {
-		p.About(one)
+	for _, resource := range parts {
+		p.About(resource)
 	}
 	if !known {
 		p.Doubt("webchat does not understand all of the call, so you are asked each time.")
@@ -288,10 +288,10 @@ func namesFile(name string, v any) bool {
 	case string:
 		return v != "" && (pathlikeName.MatchString(name) || pathlikeText.MatchString(v))
 	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { return namesFile(name, one) })
+		return slices.ContainsFunc(v, func(value any) bool { return namesFile(name, value) })
 	case map[string]any:
-		for inner, one := range v {
-			if namesFile(inner, one) {
+		for inner, value := range v {
+			if namesFile(inner, value) {
 				return true
 			}
 		}
@@ -304,8 +304,8 @@ func namesFile(name string, v any) bool {
 func listsText(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		return slices.ContainsFunc(v, func(one any) bool {
-			return one != "" && isText(one) || listsText(one)
+		return slices.ContainsFunc(v, func(value any) bool {
+			return value != "" && isText(value) || listsText(value)
 		})
 	case map[string]any:
 		return slices.ContainsFunc(slices.Collect(maps.Values(v)), listsText)

@@ -15,9 +15,9 @@ import (
 
 // told are the parts of an act, a line each.
 func told(p agent.Permission) (all []string) {
-	for _, one := range p.Parts() {
-		line := string(one.Kind) + " " + one.Resource
-		if s := one.Search; s != nil {
+	for _, part := range p.Parts() {
+		line := string(part.Kind) + " " + part.Resource
+		if s := part.Search; s != nil {
 			line += fmt.Sprintf(" (%s in %s %s %v)", s.Pattern, filepath.Base(s.Path), s.Glob, s.Names)
 		}
 		all = append(all, line)

@@ -52,7 +52,7 @@ func (r *run) latest(tool string, fits func(*call) bool) *call {
 // server that the settings have for the session, and no other server has it. One that the folder
 // defines under such a name is a command, which a helper would run.
 func (w *workspace) mine(tool string) bool {
-	name, ok := strings.CutPrefix(tool, ours)
+	name, ok := strings.CutPrefix(tool, lentPrefix)
 	return ok && slices.ContainsFunc(w.tools, func(s agent.ToolSpec) bool {
 		return s.Name == name
 	}) && w.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""

@@ -63,8 +63,8 @@ func (h *held) accept(p *jsonrpc.Program) {
 			for _, e := range got.Errors {
 				failed[e.ChangeID], why = true, plain(e.Error)
 			}
-			lost := slices.DeleteFunc(h.changes, func(one change) bool {
-				return got.AppliedCount > 0 && !failed[one.ID]
+			lost := slices.DeleteFunc(h.changes, func(ch change) bool {
+				return got.AppliedCount > 0 && !failed[ch.ID]
 			})
 			h.lost(files(lost), why)
 		}
@@ -86,8 +86,8 @@ func (h *held) lost(files []string, why string) {
 }
 
 func files(changes []change) (names []string) {
-	for _, one := range changes {
-		names = append(names, one.FilePath)
+	for _, ch := range changes {
+		names = append(names, ch.FilePath)
 	}
 	return names
 }
@@ -106,12 +106,12 @@ func (h *held) keep(changes []change) {
 }
 
 // wrote gives a change to the call that made it, which the CLI does not name.
-func (c *conn) wrote(one change) {
+func (c *conn) wrote(ch change) {
 	k := c.run.Last(func(k *call) bool {
 		return k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite &&
-			c.workspace.about(k, one.FilePath)
+			c.workspace.about(k, ch.FilePath)
 	})
 	if k != nil {
-		k.wrote = append(k.wrote, one)
+		k.wrote = append(k.wrote, ch)
 	}
 }

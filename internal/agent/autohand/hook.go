@@ -155,7 +155,7 @@ func (c *conn) rewritten(k *call, args json.RawMessage) (act agent.Permission) {
 // refusal is what the model reads of a tool that is never run.
 func refusal(tool string) string {
 	if tool == "read_file" {
-		return "read_file is not available here. To show a file to the user, call " + ours +
+		return "read_file is not available here. To show a file to the user, call " + lentPrefix +
 			"render_file_contents; to look for something, search."
 	}
 	return tool + " is not available here."

@@ -12,8 +12,8 @@ type object = map[string]any
 
 // server is the name the CLI knows the session's tools by, and ours how it calls them.
 const (
-	server = "webchat"
-	ours   = "mcp__" + server + "__"
+	server     = "webchat"
+	lentPrefix = "mcp__" + server + "__"
 )
 
 // What is read of the CLI's protocol. Fields that are not needed are left out.

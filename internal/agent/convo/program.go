@@ -80,7 +80,7 @@ func AroundProxies(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return strings.HasPrefix(strings.ToUpper(v), "NO_PROXY=")
 	})
-	one, other := values["NO_PROXY"], values["no_proxy"]
-	return append(env, "NO_PROXY="+strings.TrimPrefix(cmp.Or(one, other)+","+near, ","), "no_proxy="+
-		strings.TrimPrefix(cmp.Or(other, one)+","+near, ","))
+	upper, lower := values["NO_PROXY"], values["no_proxy"]
+	return append(env, "NO_PROXY="+strings.TrimPrefix(cmp.Or(upper, lower)+","+near, ","), "no_proxy="+
+		strings.TrimPrefix(cmp.Or(lower, upper)+","+near, ","))
 }

@@ -165,7 +165,7 @@ func (s *speech) drop(x *text) {
 	if s.current == x {
 		s.current = nil
 	}
-	s.open = slices.DeleteFunc(s.open, func(one *text) bool { return one == x })
+	s.open = slices.DeleteFunc(s.open, func(other *text) bool { return other == x })
 }
 
 // end reports the end of a text.

@@ -50,12 +50,12 @@ func (t Tried) Asking(version string) (agent.Asking, string) {
 // Unasked is what an agent does without asking, as far as that was found, as [agent.Info].Lacks.
 func Unasked(a agent.Asking) []string {
 	var does []string
-	for _, one := range []struct {
+	for _, kind := range []struct {
 		asked agent.Asked
 		does  string
 	}{{a.Writes, "writes files"}, {a.Runs, "runs commands"}, {a.Reads, "reads files such as .env"}} {
-		if one.asked == agent.AskedNo {
-			does = append(does, one.does)
+		if kind.asked == agent.AskedNo {
+			does = append(does, kind.does)
 		}
 	}
 	if len(does) == 0 {

@@ -55,7 +55,7 @@ func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn
 		model:   o.Model,
 		effort:  o.Effort,
 	}
-	c.tools = &toolbox{b: b, ask: c.ask, ours: o.Tools}
+	c.tools = &toolbox{b: b, ask: c.ask, lent: o.Tools}
 	c.loads = &instructions{workspace: o.Workspace, off: b.cfg.NoInstructions}
 	c.helpers = &helpers{calls: map[string]string{}, work: map[string]*turn{}}
 	c.turns = &turns{

@@ -32,7 +32,7 @@ func (x *toolbox) finalCalls(d nativeMessage) *finals {
 	for _, r := range d.ToolRequests {
 		var args struct{ Final bool }
 		takes := func(t agent.ToolSpec) bool { return t.Final && t.Name == r.Name }
-		if !slices.ContainsFunc(x.ours, takes) || json.Unmarshal(r.Arguments, &args) != nil ||
+		if !slices.ContainsFunc(x.lent, takes) || json.Unmarshal(r.Arguments, &args) != nil ||
 			!args.Final {
 			return nil
 		}

@@ -130,10 +130,10 @@ func confirmationsIn(all []copilottest.Request) (n int64) {
 // of the tree is left, and both sessions go on with what they remember.
 func TestRealKilled(t *testing.T) {
 	h := newHouse(t, alone)
-	one, other := h.session(), h.session()
+	sess, other := h.session(), h.session()
 	h.ask(other, "remember the word ultramarine")
 	pids := filepath.Join(h.dir, "pids")
-	id, err := one.Send(t.Context(),
+	id, err := sess.Send(t.Context(),
 		session.Message{Content: `call bash {"command":"echo $PPID $$ > pids; sleep 600","description":"wait"}`})
 	if err != nil {
 		t.Fatal(err)
@@ -145,12 +145,12 @@ func TestRealKilled(t *testing.T) {
 	})
 	cli := copilot.PID(h.backend)
 	kill(t, cli)
-	r, err := one.WaitTurn(t.Context(), id)
+	r, err := sess.WaitTurn(t.Context(), id)
 	if err != nil || !strings.Contains(r.Error, "was killed (SIGKILL)") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	until(t, "the end of the tree", func() bool { return gone(cli) && gone(shell) && gone(parent) })
-	for _, s := range []*session.Session{other, one} {
+	for _, s := range []*session.Session{other, sess} {
 		if r := h.ask(s, "hello again"); r.Error != "" || !strings.Contains(r.Content, "hello again") {
 			t.Errorf("after the restart: %+v", r)
 		}

@@ -31,11 +31,11 @@ func (*Backend) ToolNames() []string { return slices.Clone(knownTools) }
 
 // allowedTools are the tools of a session in the CLI's words: its own, and some of ours. It keeps
 // to them also for helper agents, whose tools cannot be read back.
-func allowedTools(ours []agent.ToolSpec) (all []string) {
+func allowedTools(lent []agent.ToolSpec) (all []string) {
 	for _, name := range knownTools {
 		all = append(all, "builtin:"+name)
 	}
-	for _, t := range ours {
+	for _, t := range lent {
 		all = append(all, "custom:"+t.Name)
 	}
 	return all
@@ -78,7 +78,7 @@ func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
 type toolbox struct {
 	b    *Backend
 	ask  asker
-	ours []agent.ToolSpec
+	lent []agent.ToolSpec
 
 	mu         sync.Mutex // guards what follows
 	given      []string   // tools of ours that the CLI has
@@ -90,12 +90,12 @@ type toolbox struct {
 
 // owns reports whether a tool is the session's.
 func (x *toolbox) owns(tool string) bool {
-	return slices.ContainsFunc(x.ours, func(t agent.ToolSpec) bool { return t.Name == tool })
+	return slices.ContainsFunc(x.lent, func(t agent.ToolSpec) bool { return t.Name == tool })
 }
 
 // needed are those of the session's tools that can be of use now.
 func (x *toolbox) needed() []agent.ToolSpec {
-	return slices.DeleteFunc(slices.Clone(x.ours), func(t agent.ToolSpec) bool {
+	return slices.DeleteFunc(slices.Clone(x.lent), func(t agent.ToolSpec) bool {
 		return t.Needed != nil && !t.Needed()
 	})
 }
@@ -209,7 +209,7 @@ func (x *toolbox) inspect(ctx context.Context, version string) error {
 			"offers the tool %q, which could act without asking you, and does not leave it out", excess[0])
 	}
 	offered := x.now()
-	for _, t := range x.ours {
+	for _, t := range x.lent {
 		// Others may be needed only now, or are not ours to see to.
 		if t.Needed == nil && t.Server == "" && !slices.Contains(offered, t.Name) {
 			return exposed("does not offer the display tool %s", t.Name)

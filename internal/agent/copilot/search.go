@@ -37,15 +37,15 @@ func searchOf(tool string, arguments json.RawMessage) (s search, ok bool) {
 		return v
 	}
 	s = search{pattern: text("pattern"), glob: text("glob"), names: tool == "glob"}
-	if one := text("path"); one != "" {
-		s.paths = append(s.paths, one)
+	if path := text("path"); path != "" {
+		s.paths = append(s.paths, path)
 	}
 	if raw := fields["paths"]; raw != nil {
-		var one string
+		var pattern string
 		var more []string
 		switch {
-		case json.Unmarshal(raw, &one) == nil:
-			more = []string{one}
+		case json.Unmarshal(raw, &pattern) == nil:
+			more = []string{pattern}
 		case json.Unmarshal(raw, &more) != nil:
 			return s, false
 		}

@@ -124,11 +124,11 @@ func newHouse(t testing.TB, change ...func(*sessions.Config, *server.Config)) *h
 						Env:       os.Environ(),
 						Held:      h.held,
 						Results: func(ctx context.Context, call string, from int64) (displaytools.Returned, error) {
-							one, err := manager.Get(ctx, id)
+							sess, err := manager.Get(ctx, id)
 							if err != nil {
 								return displaytools.Returned{}, err
 							}
-							r, err := one.Result(ctx, call, from)
+							r, err := sess.Result(ctx, call, from)
 							return displaytools.Returned(r), err
 						},
 					})

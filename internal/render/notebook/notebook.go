@@ -69,12 +69,12 @@ type cellLines string
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *cellLines) UnmarshalJSON(b []byte) error {
 	var lines []string
-	var one string
+	var text string
 	switch {
 	case json.Unmarshal(b, &lines) == nil:
 		*l = cellLines(strings.Join(lines, ""))
-	case json.Unmarshal(b, &one) == nil:
-		*l = cellLines(one)
+	case json.Unmarshal(b, &text) == nil:
+		*l = cellLines(text)
 	default:
 		*l = cellLines(b)
 	}

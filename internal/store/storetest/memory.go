@@ -155,8 +155,8 @@ func (m *Memory) List(_ context.Context, q sessions.Query) (page sessions.Page, 
 func (m *Memory) found(q sessions.Query, words []string, from *place) (list []kept) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for _, one := range m.sessions {
-		k := *one
+	for _, stored := range m.sessions {
+		k := *stored
 		k.place.Kind, k.First = q.Kind, k.Pinned
 		if len(words) > 0 {
 			k.hit = lastHit(k.log, eventlog.NewFinder(q.Text))
