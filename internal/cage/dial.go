@@ -69,8 +69,8 @@ func (d *door) dial(asking context.Context, host, port string) (net.Conn, error)
 	return nil, err
 }
 
-// Public reaches hosts that are neither this machine nor in a private network, and no proxy: what is
-// judged is the address it connects to, so a name that leads elsewhere at a second look-up leads
+// Public reaches hosts that are neither this machine nor in a private network, and no proxy: what
+// is judged is the address it connects to, so a name that leads elsewhere at a second look-up leads
 // nowhere.
 func Public() *http.Transport {
 	return &http.Transport{DialContext: dialPublic, DisableKeepAlives: true, ForceAttemptHTTP2: true,

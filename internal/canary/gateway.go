@@ -114,7 +114,10 @@ func (p *probe) callAsPage(ctx context.Context, set agent.Toolset) error {
 	if err != nil {
 		return err
 	}
-	if _, err := perform(ctx, t, agent.ToolCall{ID: "page", Arguments: json.RawMessage(`{}`)}); err != nil {
+	if _, err := perform(ctx, t, agent.ToolCall{
+		ID:        "page",
+		Arguments: json.RawMessage(`{}`),
+	}); err != nil {
 		return err
 	}
 	if !strings.Contains(string(got), p.of("app")) {

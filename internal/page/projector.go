@@ -130,7 +130,8 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 		switch {
 		case fr.Reset, n.Turn.seq > after:
 			fr.Ops = append(fr.Ops, f.inPieces(add, n)...)
-		case n.Turn.Running(), n.Turn.State == "queued": // the page has it, and it does not shrink meanwhile
+		case n.Turn.Running(), n.Turn.State == "queued":
+			// the page has it, and it does not shrink meanwhile
 			add.HTML = p.pages.render("node", n)
 			fr.Ops = append(fr.Ops, add)
 		}
