@@ -21,7 +21,7 @@ func TestDocument(t *testing.T) {
 		"headings": {"# A Title!\n\n## Over\n\n## Over\n\nUnder\n---\n\n```\n# code\n```\n", []string{`<h4 id="user-content-a-title">`, `id="user-content-over"`, `id="user-content-over-1"`, `id="user-content-under"`}, []string{"user-content-code"}},
 		"places":   {"[up](#a-title) [ü](#ü)", []string{`<a href="#a-title">up</a>`, `href="#%C3%BC"`}, []string{"class=\"href\""}},
 		"files":    {"[x](docs/a.md#b) [y](javascript:alert) [z](//host/x) [w](https://a.test)", []string{`<a href="#src" data-to="docs/a.md#b">x</a>`, `href="https://a.test"`}, []string{"data-to=\"javascript", "data-to=\"//host", `href="javascript`}},
-		"pictures": {"![a cat](img/cat.png) ![far](https://a.test/x.png)", []string{`<span class="pic-ref" data-to="img/cat.png">a cat</span>`, `<span class="pic-ref">far</span>`}, []string{"<img", "a.test"}},
+		"pictures": {"![a cat](img/cat.png) ![far](https://a.test/x.png)", []string{`<span class="pic-ref" data-to="img/cat.png">a cat</span>`, ` data-host="a.test">far</span>`}, []string{"<img", "https:", "src="}},
 		"details":  {"before\n<details>\n<summary>More <b>here</b></summary>\n\n- a\n\n<details open><summary>In</summary>\nx\n</details>\n</details>\nafter\n", []string{`<details class="fold" data-line="2"><summary>More here</summary>`, `<details class="fold" open="" data-line="7"><summary>In</summary>`, "</details>\n</details>\n<div class=\"block\" data-line=\"11\"><p>after"}, []string{"&lt;details"}},
 		"open":     {"<details>\n<summary>\nTitle\n</summary>\nx", []string{"<summary>Title</summary>", "</details>"}, nil},
 		"shut":     {"</details>\nx", []string{"x"}, []string{"</details>"}},
