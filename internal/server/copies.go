@@ -96,15 +96,22 @@ func (cs *copies) compare(ctx context.Context, sess *session.Session, v *page.Re
 	if err != nil {
 		return err
 	}
-	for _, f := range list {
-		i := slices.IndexFunc(v.Files, func(r page.ReviewFile) bool {
-			return filepath.Join(c.Workspace, r.Path) == filepath.Join(c.Root, f.Path)
-		})
-		if i >= 0 {
-			v.Files[i].Also, v.Files[i].Unfit = f.Also, f.Unfit
+	v.Files = slices.DeleteFunc(v.Files, func(r page.ReviewFile) bool {
+		return c.Last != nil && !slices.ContainsFunc(list, isOf(c, r.Path)) // it is in the checkout
+	})
+	for i := range v.Files {
+		if at := slices.IndexFunc(list, isOf(c, v.Files[i].Path)); at >= 0 {
+			v.Files[i].Also, v.Files[i].Unfit = list[at].Also, list[at].Unfit
 		}
 	}
 	return nil
+}
+
+// isOf finds a file of a session's workspace among what changed in its worktree.
+func isOf(c *worktree.Copy, path string) func(worktree.Change) bool {
+	return func(f worktree.Change) bool {
+		return filepath.Join(c.Workspace, path) == filepath.Join(c.Root, f.Path)
+	}
 }
 
 // backRequest says how what a session did is brought back.

@@ -134,6 +134,8 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.wait(`!document.querySelector('.pane.review:not([hidden])')`)
 	p.say("/review")
 	p.click(".review [data-of=commit]")
+	p.wait(`document.querySelector('.review [data-of=commit][aria-checked=true]') && !document.querySelector('.review .rfiles a')`)
+	p.shot("36b-all-brought")
 	p.click(".review [data-act=tree-throw]")
 	p.has("#turns", "Thrown away Bring it back")
 	p.wait(`!document.querySelector('.pane.review:not([hidden])')`)
