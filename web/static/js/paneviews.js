@@ -12,11 +12,11 @@ import { views as known } from './tables.js'
 import { source } from './source.js'
 import { tabOf } from './tabs.js'
 import { failed } from './toast.js'
-import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
 
 const near = 800 // pixels from the end from which on more is read
 const table = (state) => import('./tableview.js').then((m) => state.root.isConnected && m.table(state))
+const tree = (state) => import('./treeview.js').then((m) => state.root.isConnected && m.tree(state))
 const folder = (state) => import('./folderview.js').then((m) => state.root.isConnected && m.folder(state))
 const player = (state) => import('./player.js').then((m) => state.root.isConnected && m.player(state))
 const special = { app, page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
@@ -167,7 +167,7 @@ function click(e) {
     return source(a, e)
   }
   const li = e.target.closest?.('.other [role=tree] li')
-  if (li && !e.target.closest('a')) return fold(li, li.closest('[data-card]'))
+  if (li && !e.target.closest('a')) return import('./treeview.js').then((m) => m.fold(li, li.closest('[data-card]')))
   const view = e.target.closest?.('[data-pane] [data-view]')
   return view && choose(view.closest('[data-pane]'), view.dataset.view)
 }
