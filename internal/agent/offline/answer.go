@@ -106,11 +106,7 @@ func (t *turn) help(prompt string) {
 		word, _, _ := strings.Cut(m[1], " ")
 		t.say("I did not run " + quote(m[1]) + ": " + code(word) + " is not a command on this machine.")
 	}
-	t.say("To connect a model, start webchat with " + code("--backend copilot") +
-		" (GitHub Copilot CLI) or with your own: " +
-		code("--provider-url http://127.0.0.1:11434/v1 --model NAME") +
-		", its key in " + code("--provider-key-file") +
-		". This session stays offline; a new one uses the model.")
+	t.say("To connect a model, open a new session: its start page says how. This one stays offline.")
 }
 
 // examples are requests of this language that work in this workspace.

@@ -127,8 +127,7 @@ func TestWords(t *testing.T) {
 		want   []string
 		not    string
 	}{
-		{prompt: "hello", want: []string{"No model is connected", "--backend copilot", "--provider-url",
-			"show me the readme",
+		{prompt: "hello", want: []string{"No model is connected", "its start page says how", "show me the readme",
 			"show go.mod", "show image logo.png", "run the tests"}},
 		{prompt: "show go.mod\nand what now?", want: []string{"I have not read it",
 			"do not understand `what now?`"}},

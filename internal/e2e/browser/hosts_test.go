@@ -83,6 +83,11 @@ func TestHostsThatACommandWaitsFor(t *testing.T) {
 	other.wait(`document.querySelector('.is-hosts [data-act=open-hosts]').ariaDisabled === 'true'`)
 	other.tap(".is-hosts [role=checkbox]")
 	other.wait(`document.querySelector('.is-hosts[data-ready] [data-act=open-hosts][aria-disabled=false]')`)
+	other.shot("42-hosts")
+	other.tap(".is-hosts [data-act=ways]")
+	other.wait(`document.querySelector('.is-hosts[data-ready] [data-scope=workspace][aria-disabled=false]')`)
+	other.fits("for how long a host is opened, on a phone")
+	other.shot("42-hosts-more")
 	other.tap(".is-hosts [data-scope=workspace]")
 	want["later.example"] = "allow workspace"
 	poll(t, func() bool { mu.Lock(); defer mu.Unlock(); return maps.Equal(got, want) })

@@ -242,6 +242,12 @@ func TestPicturesOfOtherSitesLoad(t *testing.T) {
 	}
 	p.shot("desk-markdown-pictures")
 	p.expect("400")
+	p.look(390, 844, "light")                             // the head of a phone has them in its menu
+	p.js(`document.querySelector('.sheet-back').click()`) // the Desk as a sheet
+	p.click(".pane:not([hidden]) [data-act=pane-more]")
+	p.has("[role=menu]", "Load 3 pictures of other sites far.example.com, other.example.com")
+	p.press("Escape")
+	p.look(1440, 900, "light")
 	p.click(".pane:not([hidden]) .pics .link")
 	p.wait(onDesk + `.querySelectorAll('.said img').length === 2 && ` + onDesk + `.querySelector('h4 img, h5 img, h1 img, .said img').naturalWidth === 40`)
 	p.wait(onDesk + `.querySelector('.pic-ref')?.title === 'Not loaded from far.example.com: it answers 503 Service Unavailable.'`)

@@ -11,16 +11,16 @@ func TestNamedFilesAreChipsWithPrices(t *testing.T) {
 	s, p := desked(t)
 	const chip = `[...document.querySelectorAll('#chips .chip')].map((e) => e.innerText.replaceAll('\n', ' ').trim()).join(' | ')`
 	p.compose("explain @README.md, @go.mod:1-3 and @internal/pump/ or @nobody of a@b.c ")
-	p.is(chip, "README.md 17 tokens Name only | go.mod:1–3 12 tokens Name only | internal/pump/ 3 tokens Name only")
+	p.is(chip, "README.md 17 tokens Just its name | go.mod:1–3 12 tokens Just its name | internal/pump/ 3 tokens Just its name")
 	p.shot("mentions")
 	p.accessible("files named in a prompt")
 
 	p.js(`[...document.querySelectorAll('#chips .way')][1].click()`)
-	p.is(chip, "README.md 17 tokens Name only | go.mod:1–3 name only Content +12 | internal/pump/ 3 tokens Name only")
+	p.is(chip, "README.md 17 tokens Just its name | go.mod:1–3 Content +12 | internal/pump/ 3 tokens Just its name")
 	p.is(`document.activeElement.id`, "prompt")
 	p.js(`[...document.querySelectorAll('#chips [data-act=unchip]')][2].click()`) // it stays as a word
 	p.write("and @.env ")
-	p.is(chip, "README.md 17 tokens Name only | go.mod:1–3 name only Content +12 | .env may hold secrets: name only Send it +4")
+	p.is(chip, "README.md 17 tokens Just its name | go.mod:1–3 Content +12 | .env may hold secrets: name only Send it +4")
 	p.press("Alt+Enter")
 	p.done()
 	p.is(chip, "")
@@ -36,7 +36,7 @@ func TestNamedFilesAreChipsWithPrices(t *testing.T) {
 	p.compose("and now @.env @notes.txt ")
 	p.is(chip, ".env may hold secrets: name only Send it +4"+notes)
 	p.js(`document.querySelector('#chips .way').click()`)
-	p.is(chip, ".env 4 tokens Name only"+notes)
+	p.is(chip, ".env 4 tokens Just its name"+notes)
 	p.press("Alt+Enter")
 	p.done()
 	if log := s.logged(t, p.session()); !strings.Contains(log, `"attachments":[{"path":".env","sensitive":true},{"path":"notes.txt","mention":true}]`) {

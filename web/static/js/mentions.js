@@ -50,10 +50,10 @@ function paint(chip) {
   else delete root.dataset.cost
   root.title = found.refused ?? found.why ?? ''
   root.querySelector('use').setAttribute('href', content ? '#i-read' : '#i-eye')
-  parts.tokens.hidden = false
-  parts.tokens.textContent = content ? `${price} token${found.tokens === 1 ? '' : 's'}` : found.refused ? 'no such lines' : found.sensitive ? `${found.looks || 'may hold secrets'}: name only` : 'name only'
+  parts.tokens.textContent = content ? `${price} token${found.tokens === 1 ? '' : 's'}` : found.refused ? 'no such lines' : found.sensitive ? `${found.looks || 'may hold secrets'}: name only` : ''
+  parts.tokens.hidden = !parts.tokens.textContent
   parts.way.hidden = found.what === 'other'
-  parts.way.textContent = content ? 'Name only' : found.sensitive ? `Send it +${price}` : `Content +${price}`
+  parts.way.textContent = content ? 'Just its name' : found.sensitive ? `Send it +${price}` : `Content +${price}`
   root.dispatchEvent(new Event('change', { bubbles: true }))
 }
 

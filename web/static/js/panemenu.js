@@ -36,6 +36,8 @@ function entries(pane) {
   const button = (act) => pane.querySelector(`.dhead [data-act=${act}]`)
   const acts = ['wrap', 'copy'].filter((act) => button(act)?.checkVisibility() === false).map((act) => ({ label: button(act).title.replace(/ \(.\)$/, ''), icon: act, run: () => run(act, pane, button(act)) }))
   for (const b of narrow.matches ? pane.querySelectorAll('[data-view][aria-checked=false]') : []) acts.unshift({ label: `View: ${b.textContent}`, icon: 'eye', run: () => b.click() })
+  const load = pane.querySelector('.pics [data-part=load]')
+  if (load?.checkVisibility() === false) acts.unshift({ label: `Load ${pane.querySelector('.pics [data-part=words]').textContent}`, icon: 'image', about: pane.querySelector('.pics [data-part=from]').textContent, run: () => load.click() })
   if (there) {
     acts.push({ label: 'Download', icon: 'down', run: () => run('download', pane) },
       { label: 'Open the raw file in a browser tab', icon: 'open', run: () => window.open(`${base}/api/outputs/${output}`, '_blank', 'noopener') })

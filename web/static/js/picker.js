@@ -18,13 +18,27 @@ export async function pick(field, composer) {
   try { await (session() ? within(field, composer) : before(field, composer)) } catch (err) { failed(err) }
 }
 
+/** What leads to a model where no agent has one: the start page, which says how. */
+const leadsOn = (composer, list) => (list.every((b) => composer.dataset.noModel.split(' ').includes(b.name))
+  ? [{ label: 'Connect a model', note: 'GitHub Copilot, Claude Code, your endpoint, Ollama', icon: 'plus', take: connect }] : [])
+
+function connect() {
+  const here = document.querySelector('#hello:not([hidden]) [data-connect] [aria-checked=true]')
+  if (here) here.focus()
+  else visit('/')
+}
+
 /** Before a session: an agent, then one of its models. */
 function before(field, composer) {
-  const all = async (signal) => (await agents(signal)).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'agent', value: b.name }))
-  return menu.ask(all, field, ({ value }) => {
+  const all = async (signal) => {
+    const list = await agents(signal)
+    return [...list.map((b) => ({ label: b.name, note: about(b), icon: 'chip', group: 'Agent', value: b.name })), ...leadsOn(composer, list)]
+  }
+  return menu.ask(all, field, ({ value, take }) => {
+    if (take) return take()
     use(composer, value)
-    const its = async (signal) => (await getJSON(`/api/models?backend=${encodeURIComponent(value)}`, { signal })).map((m) => ({ ...named(m), end: 'model', value: m.id }))
-    menu.ask(its, field, (item) => use(composer, value, item.value)).catch(failed)
+    const its = async (signal) => (await getJSON(`/api/models?backend=${encodeURIComponent(value)}`, { signal })).map((m) => ({ ...named(m), group: 'Model', value: m.id }))
+    return menu.ask(its, field, (item) => use(composer, value, item.value)).catch(failed)
   })
 }
 
@@ -33,15 +47,16 @@ const within = (field, composer) => menu.ask((signal) => choices(field, composer
 
 async function choices(field, composer, signal) {
   const [c, others] = await Promise.all([getJSON(path('/choices'), { signal }), agents(signal)])
-  const group = (list, end, now, key) => list.map((m) => ({ ...named(m), end: m.id === now ? `${end}, now` : end, take: () => patch(path(), { [key]: m.id }) }))
+  const group = (list, heading, now, key) => list.map((m) => ({ ...named(m), group: heading, end: m.id === now ? 'now' : '', take: () => patch(path(), { [key]: m.id }) }))
   const items = [
-    ...group(c.modes.map((m) => (m.unasked ? { ...m, about: `acts without asking you. ${m.about ?? ''}` } : m)), 'mode', c.mode, 'mode'),
-    ...group(c.models, 'model', c.model, 'model'),
-    ...group(c.efforts, 'effort', c.effort, 'effort'),
-    ...others.filter((b) => b.name !== composer.dataset.backend).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'another agent', take: () => branch(field, b) })),
+    ...group(c.modes.map((m) => (m.unasked ? { ...m, about: `acts without asking you. ${m.about ?? ''}` } : m)), 'Mode', c.mode, 'mode'),
+    ...group(c.models, 'Model', c.model, 'model'),
+    ...group(c.efforts, 'Effort', c.effort, 'effort'),
+    ...others.filter((b) => b.name !== composer.dataset.backend).map((b) => ({ label: b.name, note: about(b), icon: 'chip', group: 'Another agent', take: () => branch(field, b) })),
+    ...leadsOn(composer, others),
   ]
   const who = account(others.find((b) => b.name === composer.dataset.backend))
-  if (who) items.push({ label: composer.dataset.backend, note: who, icon: 'chip', end: 'this agent' })
+  if (who) items.push({ label: composer.dataset.backend, note: who, icon: 'chip', group: 'This agent' })
   if (!items.length) items.push({ label: composer.dataset.backend, note: 'has no models to choose from', icon: 'chip' })
   return items
 }

@@ -41,7 +41,7 @@ function label(group) {
   for (const { dataset, firstChild } of group.querySelectorAll('[data-yes]')) {
     firstChild.data = [`${dataset.yes}${yes ? ` ${yes}` : ''}`, ...(no && yes ? [`${dataset.no} ${no}`] : [])].join(', ')
   }
-  const ways = group.querySelector('[data-act=ways]')
+  const ways = group.querySelector('[data-act=ways]:not(.on-phones)')
   if (ways) ways.hidden = !offered(group).length
 }
 
@@ -123,7 +123,7 @@ export const bulk = {
   },
   ways(group) {
     if (offered(group).length) offer(group)
-    more(group, offered(group).length > 0)
+    more(group, group.matches('.is-hosts') || offered(group).length > 0)
   },
   less: (group) => more(group, false),
   async grant(group) {
