@@ -94,8 +94,9 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 		return c, withoutAddress(err)
 	}
 	c.session = session
-	if of := session.InitializeResult(); of != nil && of.Capabilities != nil &&
-		of.Capabilities.Logging != nil {
+	of := session.InitializeResult()
+	//lint:ignore SA1019 servers before 2026-07-28 log by it
+	if of != nil && of.Capabilities != nil && of.Capabilities.Logging != nil {
 		//lint:ignore SA1019 servers before 2026-07-28 log by it
 		_ = session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "warning"}) // else it logs nothing
 	}

@@ -152,7 +152,6 @@ func TestGateway(t *testing.T) {
 	t.Cleanup(web.CloseClientConnections) // before that
 	all := webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}})
 	set, tools := lend(t, all, t.TempDir(), nil)
-	tried := sessions.Load()
 	var said []string
 	ask, res := runIn(t, t.Context(), tools["docs-find"], `{ "q": "x" }`, func(p agent.ProgressReport) {
 		said = append(said, p.ProgressMessage)
@@ -173,7 +172,7 @@ func TestGateway(t *testing.T) {
 			break
 		}
 	}
-	tried = sessions.Load() - 1 // that tried it, too
+	tried := sessions.Load() - 1 // that tried it, too
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { <-waiting; stop() }()
 	if _, res := runIn(t, ctx, tools["docs-wait"], `{}`, nil); res.Kind != event.KindAborted {
