@@ -128,9 +128,12 @@ func (s *soaked) neverEnding() string {
 			}
 		}
 	}
-	for end := time.Now().Add(20 * time.Second); s.holds().children > 0; time.Sleep(
-		50 * time.Millisecond) {
-		if time.Now().After(end) {
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for end := time.After(20 * time.Second); s.holds().children > 0; {
+		select {
+		case <-look.C:
+		case <-end:
 			s.t.Fatalf("%d children are left", s.holds().children)
 		}
 	}

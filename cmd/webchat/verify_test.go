@@ -42,8 +42,7 @@ func TestCanaryOfAutohand(t *testing.T) {
 		"--autohand-path", path)
 }
 
-// allKept is said of an agent whose model gets nothing of the results of MCP servers that is for the
-// user.
+// allKept is the line about MCP servers when nothing that is for the user reached the model.
 const allKept = "servers    in 22 parts of what an MCP server has, all that is for you is kept from the model\n"
 
 // The model of the real Copilot CLI gets nothing of the results of MCP servers that is for the user.

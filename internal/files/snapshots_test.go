@@ -226,7 +226,7 @@ func TestSnapshotsEnd(t *testing.T) {
 	if err := s.DeleteSession(t.Context(), s.workspace.dir, "two"); err != nil {
 		t.Fatal(err)
 	}
-	// both snapshots and what is said of them, the file, and its tree
+	// both snapshots and their notes, the file, and its tree
 	if left := objects(); left != before-6 {
 		t.Errorf("%d of %d objects are left", left, before)
 	}

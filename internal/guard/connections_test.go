@@ -116,7 +116,7 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 			"credentials": {"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
 			"Content-Length: 9\r\n\r\n{",
 			6 * time.Second},
-		"a body for nobody": {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+		"a body for no route": {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
 			"9\r\n\r\n{", 6 * time.Second},
 		"a body for another " +
 			"host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},

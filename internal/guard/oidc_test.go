@@ -44,8 +44,8 @@ func (p person) Claims(scopes []string, c *mockoidc.IDTokenClaims) (jwt.Claims, 
 }
 
 // A provider's word about who somebody is counts if all of it fits: state, nonce, issuer, audience,
-// time, a confirmed address, and that the person is allowed; else there is no link and one line in
-// the log that holds no secret.
+// time, a confirmed address, and that the person is allowed. Otherwise nothing is linked, and one
+// line is logged, without a secret.
 func TestIdentityOIDC(t *testing.T) {
 	provider, err := mockoidc.Run()
 	if err != nil {

@@ -481,7 +481,7 @@ func TestRowsSayWhoDecided(t *testing.T) {
 	says(t, d, "c-c1", "Searched", "needle in *.go, src",
 		"Allowed by the built-in rule: reading in this workspace")
 	says(t, d, "c-c2", "Allowed by the built-in rule: reading in this workspace")
-	// there is no call it could stand in
+	// it has no call to stand in
 	says(t, d, "p-p2", "Allowed by the built-in rule: reading in this workspace")
 	if hidden := pagetest.ByID(d.Root, "dock-asks"); hidden == nil || read(hidden) != "" {
 		t.Error("answered questions stand in the list of open ones")

@@ -97,7 +97,7 @@ var shown = []struct{ what, here, room, test string }{
 	{"The same client with the GitHub Copilot CLI", "the same events", "cmd/webchat/testdata/script",
 		"script client_copilot"},
 	{"Copilot: the envelope `{id, timestamp, parentId, ephemeral, type, data}`",
-		"the same; `parentId` is the logged event before, `agentId` is told as `parentToolCallId`",
+		"the same; `parentId` is the logged event before, `agentId` becomes `parentToolCallId`",
 		"internal/event", "TestEnvelopeIsPlainJSON"},
 	{"Copilot: `session.start {sessionId, context, selectedModel}`",
 		"the same, with `workspace` and `backend`; `selectedModel` is `model`", "internal/session",

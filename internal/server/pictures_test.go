@@ -14,7 +14,7 @@ import (
 )
 
 // Pictures of other sites come through the server, after they were asked for: only those the shown
-// text names, by https, from public addresses, without anything that says who asks.
+// text names, by https, from public addresses, without cookies or an address of the page.
 func TestPicturesOfOtherSites(t *testing.T) {
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
 	var hits, private atomic.Int64

@@ -235,7 +235,7 @@ func (p *resources) routes() []route {
 				"it began or as far as it has copies of them; with format=diff, as one unified diff in plain " +
 				"text, which git applies"},
 		of(find, get, path+"/outputs", guard.Read, 200, p.shown.list, "",
-			"What was shown, in the order of the calls. Of what is no longer there, gone says why: "+
+			"What was shown, in the order of the calls. For what is gone, gone names the reason: "+
 				"expired, evicted (to make room), restart (of webchat) or deleted"),
 
 		{get, "/api/outputs/{id}/page", guard.Frame, p.outputs.of(p.outputs.page), 200, nil,

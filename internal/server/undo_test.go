@@ -64,7 +64,7 @@ func TestUndoOfAChange(t *testing.T) {
 	holds(after)
 	next = undo(200, next, was, 1)
 	next = undo(200, next, was, 2)
-	// an end of line is no change of a line
+	// another end of line does not change a line
 	holds("one\r\n2\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")
 	if got := undo(400, next, was, 2); !strings.Contains(got, "no such change") {
 		t.Error(got)

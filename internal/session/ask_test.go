@@ -97,7 +97,7 @@ func TestPermissionIsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny}), consent.ErrAnswered)
-		is(t, r.s.Decide(r.Context(), "nobody", consent.Decision{Decision: event.Deny}),
+		is(t, r.s.Decide(r.Context(), "unknown", consent.Decision{Decision: event.Deny}),
 			eventlog.ErrNotFound)
 		equal(t, "content", r.wait(id).Content, "success: ran")
 		equal(t, "effects", *effects, 1)

@@ -121,7 +121,7 @@ func (r *replica) fenced() error {
 }
 
 // A replica that drains hands over what rests at once, and what runs when it has ended by itself;
-// where there is no other it waits only. Nothing is interrupted.
+// the last one only waits. Nothing is interrupted.
 func TestDrain(t *testing.T) {
 	for _, others := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
