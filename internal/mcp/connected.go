@@ -97,8 +97,8 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 	of := session.InitializeResult()
 	//lint:ignore SA1019 servers before 2026-07-28 log by it
 	if of != nil && of.Capabilities != nil && of.Capabilities.Logging != nil {
-		//lint:ignore SA1019 servers before 2026-07-28 log by it
-		_ = session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "warning"}) // else it logs nothing
+		//lint:ignore SA1019 servers before 2026-07-28 log by it, and without it nothing
+		_ = session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "warning"})
 	}
 	c.running.Go(func() {
 		defer close(c.lost)

@@ -73,7 +73,8 @@ func (f *farPictures) serve(w http.ResponseWriter, r *http.Request, id outputs.I
 	h.Set("Content-Type", kind.Picture(data))
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
-	if life := int(time.Until(o.ExpiresAt()).Seconds()); life > 0 { // as long as what names it is there
+	// as long as what names it is there
+	if life := int(time.Until(o.ExpiresAt()).Seconds()); life > 0 {
 		h.Set("Cache-Control", "private, max-age="+strconv.Itoa(life))
 	}
 	_, err = w.Write(data)

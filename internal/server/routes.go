@@ -244,9 +244,9 @@ func (p *resources) routes() []route {
 				"wrote. It runs no script and loads nothing"},
 		{get, "/api/outputs/{id}/pictures/{picture}", guard.Read, p.outputs.of(p.far.serve), 200, nil,
 			bytesBody("the picture"), "",
-			"A picture of another site that shown Markdown names, by the name that its data-far has in the " +
-				"HTML. webchat fetches it: by https, from public addresses only, without cookies and Referer, " +
-				"10 MB at most"},
+			"A picture of another site that shown Markdown names, by the name that its data-far has " +
+				"in the HTML. webchat fetches it: by https, from public addresses only, without " +
+				"cookies and Referer, 10 MB at most"},
 		{get, "/api/outputs/{id}/app", guard.Frame, p.outputs.of(p.apps.page), 200, nil,
 			htmlPage("The page of an MCP server"), "",
 			"The page of an MCP server that draws what a tool of it returned (MCP Apps), for a frame: its " +

@@ -66,7 +66,7 @@ type Config struct {
 	UserServers UserServers  // nil: there are none
 	// Looks returns what a text asks to see of a workspace and nothing else; nil means no text does.
 	Looks     func(ctx context.Context, workspace, text string) ([]Look, error)
-	Public    http.RoundTripper // reaches public hosts only, for pictures of other sites; nil: none is fetched
+	Public    http.RoundTripper // reaches public hosts only, for pictures of other sites, or nil
 	Home      string            // the user's home folder, where folders are completed; empty: nowhere
 	Version   string
 	Stored    func() (int64, error) // how many bytes the sessions take; nil: unknown
