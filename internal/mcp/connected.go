@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,18 +23,25 @@ import (
 )
 
 const (
-	mostError   = 4 << 10  // bytes of a server's standard error that are kept: the last
-	mostMessage = 32 << 20 // bytes of a message of a server's
+	mostError   = 4 << 10              // bytes of a server's standard error that are kept: the last
+	mostMessage = 16 << 20             // bytes of a message of a server's
+	mostLibrary = mostMessage + 64<<10 // the same for the library, whose error does not say it
 	closeGrace  = 2 * time.Second
 )
+
+// errTooLarge is why a connection ends.
+var errTooLarge = fmt.Errorf("it sent more than %s at once, the most that webchat reads. "+
+	"Ask for less, such as fewer rows or one file", wording.Limit(mostMessage))
 
 // connected is a connection to a server of the user's. Its methods may be called concurrently.
 type connected struct {
 	session *mcp.ClientSession // nil: it did not connect
 	end     context.CancelFunc
-	child   *proc.Child   // nil: it is reached by an address
-	lost    chan struct{} // closed when the server has gone
-	changed atomic.Bool   // its list of tools, since it was asked for
+	child   *proc.Child     // nil: it is reached by an address
+	lost    chan struct{}   // closed when the server has gone
+	over    context.Context // ends with a message that is too large
+	exceed  context.CancelFunc
+	changed atomic.Bool // its list of tools, since it was asked for
 	running sync.WaitGroup
 	closing sync.Once
 	written lastBytes // to standard error
@@ -58,8 +64,9 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 	m := s.signed(ctx, at.name)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	c := &connected{end: end, lost: make(chan struct{}), name: at.name, calls: map[string]calling{}}
+	c.over, c.exceed = context.WithCancel(context.WithoutCancel(ctx))
 	var to mcp.Transport
-	seen := newHeaders(m)
+	seen := newHeaders(m, c.exceed)
 	if m.Type == "stdio" {
 		env := slices.Clone(s.cfg.Env(at.dir))
 		for _, k := range slices.Sorted(maps.Keys(m.Env)) {
@@ -72,8 +79,8 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 		}
 		c.child = child
 		c.running.Go(func() { _, _ = io.Copy(&c.written, child.Stderr()) }) // its end is the child's
-		to = &mcp.IOTransport{Reader: &bounded{ReadCloser: child.Stdout(), lines: true},
-			Writer: child.Stdin()}
+		to = &mcp.IOTransport{MaxLineLength: mostLibrary, Writer: child.Stdin(),
+			Reader: &bounded{ReadCloser: child.Stdout(), lines: true, exceed: c.exceed}}
 	} else {
 		to = seen.transport(m, nil)
 	}
@@ -126,7 +133,22 @@ func (s *UserServers) client(at place, c *connected) *mcp.Client {
 		},
 	})
 	client.AddReceivingMiddleware(refuseSampling)
+	client.AddSendingMiddleware(c.named)
 	return client
+}
+
+// named has what is asked fail at once, and say so, when a message is too large.
+func (c *connected) named(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.over, cancel)()
+		res, err := next(ctx, method, r)
+		if err != nil && c.over.Err() != nil {
+			return nil, errTooLarge
+		}
+		return res, err
+	}
 }
 
 // close ends the connection and what was started for it.
@@ -241,11 +263,12 @@ func (l *lastBytes) text() string {
 	return strings.ToValidUTF8(string(l.kept), "")
 }
 
-// bounded ends what a server sends with a message that is too large.
+// bounded ends what a server sends with a message that is too large, and calls exceed.
 type bounded struct {
 	io.ReadCloser
-	lines bool // each line is a message or a part of one; else all is one
-	size  int
+	lines  bool // each line is a message or a part of one; else all is one
+	size   int
+	exceed func()
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -256,13 +279,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 		b.size += n
 	}
 	if b.size > mostMessage {
-		return 0, fmt.Errorf("it sent more than %s at once", wording.Limit(mostMessage))
+		b.exceed()
+		return 0, errTooLarge
 	}
 	return n, err
-}
-
-// bound bounds a response.
-func bound(r *http.Response) {
-	r.Body = &bounded{ReadCloser: r.Body,
-		lines: strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream")}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -323,6 +324,10 @@ func (t *serverTool) call(ctx context.Context, args json.RawMessage,
 	case ok:
 		return failed(event.KindProvider, "%s refused the call: %s", t.at.name,
 			ends(theirs.Message, mostRefusal))
+	case errors.Is(err, errTooLarge):
+		c.close() // the next call opens it anew
+		return failed(event.KindProvider, "webchat ended the call to %s: %s", t.at.name,
+			wording.Ended(err.Error()))
 	case err != nil:
 		again := t.g.restart(ctx, t.at, l, c)
 		return failed(event.KindProvider, "%s ended in the call%s.%s", t.at.name,

@@ -1,14 +1,17 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -219,12 +222,6 @@ func TestServersThatEnd(t *testing.T) {
 	if _, res := run(t, tools["weak-where"], `{}`); res.Type != agent.Success {
 		t.Errorf("%+v", res)
 	}
-	if _, res := run(t, tools["weak-flood"], `{}`); res.Type != agent.Failed || !strings.Contains(res.TextForModel, "weak ended in the call") {
-		t.Errorf("%.300s", res.TextForModel)
-	}
-	if _, res := run(t, tools["weak-where"], `{}`); res.Type != agent.Success {
-		t.Errorf("%+v", res)
-	}
 }
 
 // BenchmarkGatewayCall compares a call through the gateway with the same call by the SDK's client.
@@ -256,28 +253,91 @@ func BenchmarkGatewayCall(b *testing.B) {
 	b.ReportMetric(more[len(more)/2], "more-ms")
 }
 
-// Of a result of very many blocks the first are read, and one of very many bytes ends the connection,
-// over HTTP as well.
+// tooLarge is what an agent gets in place of a result of 64 MiB.
+const tooLarge = "webchat ended the call to docs: it sent more than 16 MiB at once, the most that webchat reads. Ask for less, such as fewer rows or one file."
+
+// sendHuge writes a result of 64 MiB without having it.
+func sendHuge(w io.Writer) {
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`)
+	for range 1024 {
+		if _, err := w.Write(bytes.Repeat([]byte("x"), 64<<10)); err != nil {
+			return
+		}
+	}
+	_, _ = io.WriteString(w, "\"}]}}\n\n")
+}
+
+// hugeOver is the same over HTTP: a call of the tool huge has it.
+func hugeOver(next http.Handler, head string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if !bytes.Contains(body, []byte(`"tools/call"`)) || !bytes.Contains(body, []byte(`"huge"`)) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if head != "" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, head)
+		}
+		sendHuge(w)
+	})
+}
+
+// A result of 64 MiB fails its call with a sentence, in bounded memory, and the next call works.
 func TestHugeResults(t *testing.T) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
-	add := func(name string, blocks int, text string) {
+	for _, name := range []string{"huge", "where"} {
 		s.AddTool(&mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: slices.Repeat([]mcp.Content{&mcp.TextContent{Text: text}}, blocks)}, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "here"}}}, nil
 		})
 	}
-	add("blocks", 100_000, "a")
-	add("bytes", 1, strings.Repeat("x", 40<<20))
-	for _, json := range []bool{true, false} {
-		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{JSONResponse: json}))
+	over := func(head string) agent.MCPServer {
+		web := httptest.NewServer(hugeOver(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil), head))
 		t.Cleanup(web.Close)
 		t.Cleanup(web.CloseClientConnections) // before that
-		_, tools := lend(t, webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}}), "", boundless{})
-		if _, res := run(t, tools["docs-bytes"], `{}`); res.Type != agent.Failed || !strings.Contains(res.TextForModel, "docs ended in the call") {
-			t.Errorf("%.300s", res.TextForModel)
-		}
-		if _, res := run(t, tools["docs-blocks"], `{}`); !strings.HasSuffix(res.TextForModel, "a\na\n(90000 more blocks were left out.)") || len(res.TextForModel) > 21_000 {
-			t.Errorf("%d bytes", len(res.TextForModel))
-		}
+		return agent.MCPServer{Type: "http", URL: web.URL}
+	}
+	for name, server := range map[string]agent.MCPServer{
+		"a program":             {Type: "stdio", Command: os.Args[0], Env: map[string]string{"MCP_STANDIN": "weak", "GORACE": "atexit_sleep_ms=0"}},
+		"JSON":                  over(""),
+		"a stream":              over("data: "),
+		"a stream with a place": over("id: 7\ndata: "),
+		"a stream of lines":     over("data: [\ndata: " + strings.Repeat("1,\ndata: ", 100)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := webmcp.NewUserServers(webmcp.UserServersConfig{Limit: 20 * time.Second, Env: func(string) []string { return os.Environ() }, Servers: map[string]agent.MCPServer{"docs": server}})
+			_, tools := lend(t, all, t.TempDir(), nil)
+			run(t, tools["docs-where"], `{}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, res := run(t, tools["docs-huge"], `{}`); res.Type != agent.Failed || res.TextForModel != tooLarge {
+				t.Errorf("%.300s", res.TextForModel)
+			}
+			runtime.ReadMemStats(&after)
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 160 {
+				t.Errorf("it took %d MiB", took)
+			}
+			if _, res := run(t, tools["docs-where"], `{}`); res.Type != agent.Success {
+				t.Errorf("the next call: %+v", res)
+			}
+		})
+	}
+}
+
+// Of a result of very many blocks the first are read.
+func TestManyBlocks(t *testing.T) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
+	s.AddTool(&mcp.Tool{Name: "blocks", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: slices.Repeat([]mcp.Content{&mcp.TextContent{Text: "a"}}, 100_000)}, nil
+	})
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	t.Cleanup(web.Close)
+	t.Cleanup(web.CloseClientConnections) // before that
+	_, tools := lend(t, webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}}), "", boundless{})
+	if _, res := run(t, tools["docs-blocks"], `{}`); !strings.HasSuffix(res.TextForModel, "a\na\n(90000 more blocks were left out.)") || len(res.TextForModel) > 21_000 {
+		t.Errorf("%d bytes", len(res.TextForModel))
 	}
 }
 
@@ -291,7 +351,7 @@ func weak() *mcp.Server {
 	}
 	add("where", func() string { dir, _ := os.Getwd(); return dir })
 	add("end", func() string { fmt.Fprintln(os.Stderr, "first words\nno more paper"); os.Exit(3); return "" })
-	add("flood", func() string { return strings.Repeat("x", 40<<20) })
+	add("huge", func() string { sendHuge(os.Stdout); return "" })
 	return s
 }
 

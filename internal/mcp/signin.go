@@ -111,7 +111,7 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	if err != nil {
 		return err
 	}
-	seen := newHeaders(m)
+	seen := newHeaders(m, func() {})
 	defer seen.next.CloseIdleConnections()
 	conn, err := newClient().Connect(ctx, seen.transport(m, handler), nil)
 	if err != nil {
@@ -162,10 +162,11 @@ type headerTransport struct {
 	origin  string
 	next    *http.Transport
 	refused atomic.Bool
+	exceed  func() // is called when a message is too large
 }
 
-func newHeaders(m agent.MCPServer) *headerTransport {
-	h := &headerTransport{set: m.Headers, next: &http.Transport{}}
+func newHeaders(m agent.MCPServer, exceed func()) *headerTransport {
+	h := &headerTransport{set: m.Headers, next: &http.Transport{}, exceed: exceed}
 	if u, err := url.Parse(m.URL); err == nil { // else there are no requests
 		h.origin = originOf(u)
 	}
@@ -176,12 +177,13 @@ func newHeaders(m agent.MCPServer) *headerTransport {
 func (h *headerTransport) transport(m agent.MCPServer, handler auth.OAuthHandler) mcp.Transport {
 	web := &http.Client{Transport: h}
 	if m.Type == "sse" {
-		return &mcp.SSEClientTransport{Endpoint: m.URL, HTTPClient: web}
+		return &mcp.SSEClientTransport{Endpoint: m.URL, HTTPClient: web, MaxEventSize: mostLibrary}
 	}
 	return &mcp.StreamableClientTransport{
 		Endpoint:             m.URL,
 		HTTPClient:           web,
 		OAuthHandler:         handler,
+		MaxEventSize:         mostLibrary,
 		MaxRetries:           2,              // a stream that its server ends goes on where it was
 		DisableStandaloneSSE: handler != nil, // else it says when its tools change
 	}
@@ -213,7 +215,8 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (h *headerTransport) send(r *http.Request) (*http.Response, error) {
 	res, err := h.next.RoundTrip(r)
 	if err == nil {
-		bound(res)
+		res.Body = &bounded{ReadCloser: res.Body, exceed: h.exceed,
+			lines: strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")}
 	}
 	return res, err
 }
