@@ -29,7 +29,7 @@ fuzz internal/sse FuzzParseLastEventID
 fuzz internal/sse FuzzFrame
 fuzz internal/jsonrpc FuzzFrames
 fuzz internal/render/terminal FuzzTerminal
-fuzz internal/displaytools FuzzRelative
+fuzz internal/workspace FuzzRelative
 fuzz internal/session FuzzArguments
 
 # What is left in the page, compared with what the next call of a model sends.

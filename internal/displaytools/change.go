@@ -57,7 +57,7 @@ func (t changeTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 		return agent.Action{}, err
 	}
 	a := agent.Action{
-		Digest: digest(ShowChange, t.set.work.real, c.place.rel, c.gone, raw),
+		Digest: digest(ShowChange, t.set.work.Path, c.place.rel, c.gone, raw),
 		Run:    c.show,
 	}
 	a.About = t.set.reads(ctx, ShowChange, "show a file", c.place, a.Digest)
@@ -116,7 +116,7 @@ func (c *changeCall) show(ctx context.Context, report agent.Progress) (agent.Res
 			"%s is not there, and what it was is not known. Restore it, then ask again.", name), nil
 	}
 	head := was.Data[:min(len(was.Data), readSize)]
-	if text := charset(head); was.Known && newWide(text) == nil && !kind.Binary(head) {
+	if text := kind.Charset(head); was.Known && kind.Wide(text) == nil && !kind.Binary(head) {
 		meta := c.set.meta(outputs.File, agent.CallFrom(ctx))
 		meta.Path, meta.Earlier, meta.MimeType = filepath.ToSlash(c.from), true, "text/plain; charset="+
 			text

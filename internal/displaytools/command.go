@@ -63,8 +63,8 @@ func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Actio
 	if c.dir, err = t.set.work.folder(ctx, args.Cwd); err != nil {
 		return agent.Action{}, err
 	}
-	dir := filepath.Join(t.set.work.real, c.dir.rel)
-	d := digest(RunCommand, t.set.work.real, dir, c.command)
+	dir := filepath.Join(t.set.work.Path, c.dir.rel)
+	d := digest(RunCommand, t.set.work.Path, dir, c.command)
 	_, withheld := t.set.env.of(agent.CallFrom(ctx))
 	return agent.Action{
 		Digest: d,
@@ -97,7 +97,7 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	}
 	defer s.running.Done()
 	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
-	meta.Command, meta.Cwd = c.command, filepath.Join(s.work.real, c.dir.rel)
+	meta.Command, meta.Cwd = c.command, filepath.Join(s.work.Path, c.dir.rel)
 	w, err := s.out.Create(meta, outputs.Limits{})
 	if err != nil {
 		return agent.Failure(event.KindInternal, "The command was not run: %v", err), nil

@@ -5,12 +5,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/outputs"
 	"webchat/internal/tokens"
+	"webchat/internal/wording"
 )
 
 // confirmationTokens is what a confirmation may cost a model. Only a number of
@@ -21,7 +21,7 @@ const confirmationTokens = 12
 // confirm is a sentence with the name of a file in it, shortened until the
 // sentence costs no more than it may. format has one %s.
 func confirm(format, file string) string {
-	name := printable(path.Base(filepath.ToSlash(file)))
+	name := wording.Name(path.Base(filepath.ToSlash(file)))
 	length := utf8.RuneCountInString(name)
 	if length > 255 { // no file system has such a name, and counting it would take long
 		length = tryLength
@@ -56,18 +56,7 @@ func shorten(name string, length int) string {
 
 // called is the last name of a path as messages have it.
 func called(file string) string {
-	return shorten(printable(filepath.Base(file)), tryLength)
-}
-
-// printable replaces characters that could be read as something other than a name.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
-			unicode.Co) {
-			return '?'
-		}
-		return r
-	}, name)
+	return shorten(wording.Name(filepath.Base(file)), tryLength)
 }
 
 func lines(n int64) string {

@@ -99,7 +99,7 @@ type Refusals func(exit int, text string) []event.SandboxRefused
 
 // Set is the tools of one session.
 type Set struct {
-	work    *workspace
+	work    *workplace
 	out     *outputs.Store
 	session string
 	shell   string
@@ -127,7 +127,7 @@ func New(c Config) (*Set, error) {
 	if c.Outputs == nil {
 		return nil, errors.New("display tools: no store for outputs")
 	}
-	work, err := openWorkspace(c.Workspace, home(c.Env), c.Policy)
+	work, err := newWorkplace(c.Workspace, home(c.Env), c.Policy)
 	if err != nil {
 		return nil, fmt.Errorf("display tools: %w", err)
 	}

@@ -75,3 +75,13 @@ func (s *Set) invocation(command string) []string {
 	}
 	return []string{s.shell, "-c", command}
 }
+
+// home is the user's folder by the environment env.
+func home(env []string) string {
+	for _, key := range []string{"HOME", "USERPROFILE"} {
+		if v := getenv(env, key); filepath.IsAbs(v) {
+			return filepath.Clean(v)
+		}
+	}
+	return ""
+}

@@ -87,7 +87,7 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, agent.Errorf(event.KindBadArguments,
 			"%s is a folder, so it has no lines. Leave out startLine and endLine.", called(args.Path))
 	}
-	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.place.rel, raw), Run: c.run}
+	a := agent.Action{Digest: digest(RenderFile, t.set.work.Path, c.place.rel, raw), Run: c.run}
 	a.About = t.set.reads(ctx, RenderFile, "show a file", c.place, a.Digest)
 	if c.place.ask != "" {
 		a.Ask = a.About
@@ -161,11 +161,11 @@ type reading struct {
 	to    int // the last one; 0: the file's
 	size  int64
 
-	until time.Time    // when it has taken too long
-	wide  *wideDecoder // nil: the text is not in UTF-16
-	ends  int          // line ends read
-	open  bool         // the last byte was none
-	more  bool         // a file without a size was cut
+	until time.Time     // when it has taken too long
+	wide  *kind.Decoder // nil: the text is not in UTF-16
+	ends  int           // line ends read
+	open  bool          // the last byte was none
+	more  bool          // a file without a size was cut
 }
 
 func (r *reading) all(ctx context.Context, src *sparse) error {
@@ -203,9 +203,9 @@ func (r *reading) all(ctx context.Context, src *sparse) error {
 
 // begin looks at the first bytes.
 func (r *reading) begin(head []byte) error {
-	name := charset(head)
-	if r.wide = newWide(name); r.wide != nil {
-		head = newWide(name).decode(head)
+	name := kind.Charset(head)
+	if r.wide = kind.Wide(name); r.wide != nil {
+		head = kind.Wide(name).Decode(head)
 		if r.from > 1 || r.to > 0 {
 			name = "utf-8" // some lines are stored decoded, the whole as it is
 		}
@@ -243,7 +243,7 @@ func (r *reading) take(b []byte) error {
 	whole := r.from == 1 && r.to == 0
 	if r.wide != nil {
 		raw := b
-		if b = r.wide.decode(raw); whole {
+		if b = r.wide.Decode(raw); whole {
 			if err := r.keep(raw); err != nil {
 				return err
 			}

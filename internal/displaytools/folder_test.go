@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/workspace"
 )
 
 // A folder is shown as the names in it; nothing of the files is read.
@@ -67,12 +68,12 @@ func TestFolderIsListed(t *testing.T) {
 
 func TestLargeFolderIsCut(t *testing.T) {
 	b := newBench(t, nil)
-	for i := range maxListed + 2 {
+	for i := range workspace.MostListed + 2 {
 		b.write(fmt.Sprintf("many/%05d", i), "")
 	}
 	res := b.call(RenderFile, "path", "many")
 	got := b.bytes(res)
-	if n := strings.Count(got, "\n"); res.Type != agent.Success || n != maxListed+1 ||
+	if n := strings.Count(got, "\n"); res.Type != agent.Success || n != workspace.MostListed+1 ||
 		!strings.HasSuffix(got, "… more entries are left out\n") {
 		t.Errorf("%d lines, %+v", n, res)
 	}

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/render/code"
 	"webchat/internal/tokens"
+	"webchat/internal/wording"
 )
 
 // App is what a page of a program of the user's draws.
@@ -28,7 +29,7 @@ func NewAppHosts(connect, load []string) AppHosts { return outputs.NewAppHosts(c
 func Give(out *outputs.Store, call agent.CallInfo, name string, data []byte, sent string,
 	app *App) (t *agent.Telemetry, line string, err error) {
 	m := outputs.Meta{Type: outputs.File, SessionID: call.SessionID, ToolCallID: call.ToolCallID,
-		Called: call.Started, Path: printable(name)}
+		Called: call.Started, Path: wording.Name(name)}
 	p, bad := look(data)
 	if bad == nil && p.mime != "" && p.pixels() <= maxPixels {
 		m.Type, m.MimeType, m.Width, m.Height = outputs.Image, p.mime, p.width, p.height

@@ -62,7 +62,7 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 			"%s may hold secrets, so it is not shown inside of a text. Open it by its name.",
 			called(args.Path))
 	}
-	d := digest(DisplayImage, t.set.work.real, c.place.rel, args.Path)
+	d := digest(DisplayImage, t.set.work.Path, c.place.rel, args.Path)
 	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture",
 		c.place, d)}, nil
 }

@@ -111,7 +111,7 @@ func (s *Set) pour(ctx context.Context, name string, in Input, report agent.Prog
 	}
 	defer s.running.Done()
 	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
-	meta.Command, meta.Cwd = name, s.work.real
+	meta.Command, meta.Cwd = name, s.work.Path
 	w, err := s.out.Create(meta, outputs.Limits{})
 	if err != nil {
 		return agent.Failure(event.KindInternal, "It was not shown: %v", err)

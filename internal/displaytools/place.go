@@ -10,6 +10,9 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
+	"webchat/internal/wording"
+	"webchat/internal/workspace"
 )
 
 // place is a file as a call was planned for it. What is opened later has to be
@@ -22,20 +25,39 @@ type place struct {
 	held  *os.File    // open until the call ends, so that no new file is taken for this one
 }
 
-// check resolves a path, and opens and judges what is there.
-func (w *workspace) check(ctx context.Context, path string) (place, error) {
-	p := place{asked: path}
-	if err := w.present(); err != nil {
-		return p, err
+// workplace is the folder that a session's tools read, and what judges its files.
+type workplace struct {
+	*workspace.Folder
+	policy *policy.Policy
+}
+
+func newWorkplace(path, home string, p *policy.Policy) (*workplace, error) {
+	folder, err := workspace.New(path, home)
+	if err != nil {
+		return nil, err
 	}
-	rel, err := w.resolve(path)
+	if p == nil {
+		p = policy.New(policy.Config{Workspace: folder.Path, Home: home})
+	}
+	return &workplace{folder, p}, nil
+}
+
+// shown is the folder as messages name it.
+func (w *workplace) shown() string { return wording.Tilde(w.Path, w.Home) }
+
+// check resolves a path, and opens and judges what is there.
+func (w *workplace) check(ctx context.Context, path string) (place, error) {
+	p := place{asked: path}
+	err := w.Present()
 	if err == nil {
-		if p.held, p.found, err = w.open(rel); err == nil {
+		p.rel, err = w.Resolve(path)
+	}
+	if err == nil {
+		if p.held, p.found, err = w.Open(p.rel); err == nil {
 			p.hold(ctx)
-			p.ask, err = w.judge(p.found, path, rel)
+			p.ask, err = w.judge(p.found, path, p.rel)
 		}
 	}
-	p.rel = rel
 	return p, w.explain(ctx, path, err)
 }
 
@@ -46,19 +68,19 @@ func (p *place) hold(ctx context.Context) {
 }
 
 // reopen opens what was planned, and nothing else.
-func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.FileInfo, err error) {
+func (w *workplace) reopen(ctx context.Context, p place) (f *os.File, st fs.FileInfo, err error) {
 	name := called(p.asked)
-	rel, err := w.resolve(p.asked)
+	rel, err := w.Resolve(p.asked)
 	switch {
 	case err == nil && rel != p.rel:
 		return nil, nil, agent.Errorf(event.KindNotFound,
 			"%s leads to another file than when it was asked for. Ask for it again to see what is there "+
 				"now.", name)
 	case err == nil:
-		f, st, err = w.open(rel)
+		f, st, err = w.Open(rel)
 	}
 	switch {
-	case errors.Is(err, errMissing):
+	case errors.Is(err, workspace.Missing):
 		return nil, nil, agent.Errorf(event.KindNotFound,
 			"%s was deleted or renamed after it was asked for, so it was not shown.", name)
 	case err != nil:
@@ -73,50 +95,48 @@ func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.File
 
 // disk is what an output remembers of the file it was read from; nil if it has no size, so that it
 // cannot be seen to change.
-func (w *workspace) disk(p place, st fs.FileInfo) *outputs.Disk {
+func (w *workplace) disk(p place, st fs.FileInfo) *outputs.Disk {
 	if !st.Mode().IsRegular() {
 		return nil
 	}
 	name := filepath.FromSlash(p.rel)
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(w.real, name)
+		name = filepath.Join(w.Path, name)
 	}
 	return &outputs.Disk{Name: name, Modified: st.ModTime(), Size: st.Size()}
 }
 
 // folder resolves the path of a folder to run commands in; empty means the
 // workspace.
-func (w *workspace) folder(ctx context.Context, path string) (p place, err error) {
+func (w *workplace) folder(ctx context.Context, path string) (p place, err error) {
 	p = place{asked: path, rel: "."}
-	root, err := w.root()
+	root, err := w.Root()
 	if err != nil {
-		return p, err
+		return p, w.explain(ctx, path, err)
 	}
 	defer root.Close()
 	if path != "" {
-		p.rel, err = w.resolve(path)
+		p.rel, err = w.Resolve(path)
 	}
 	if err == nil {
-		if p.found, err = root.Stat(p.rel); err != nil {
-			err = refusal(called(p.rel), err)
-		}
+		p.found, err = w.Stat(p.rel)
 	}
 	switch {
-	case errors.Is(err, errMissing):
+	case errors.Is(err, workspace.Missing):
 		return p, agent.Errorf(event.KindNotFound,
 			"There is no folder %s in %s. Give cwd as a folder in it, or leave it out.", called(path),
 			w.shown())
-	case errors.Is(err, errOutside):
+	case errors.Is(err, workspace.Outside):
 		return p, agent.Errorf(event.KindOutside,
 			"That path leaves the workspace. Commands run in folders inside %s only.", w.shown())
 	case err != nil:
-		return p, err
+		return p, w.explain(ctx, path, err)
 	case !p.found.IsDir():
 		return p, agent.Errorf(event.KindNotRegular,
 			"%s is a file, and commands run in folders. Give cwd as a folder, or leave it out.",
 			called(p.rel))
 	}
-	if _, err := os.Stat(filepath.Join(w.real, p.rel) + "/."); errors.Is(err, fs.ErrPermission) {
+	if _, err := os.Stat(filepath.Join(w.Path, p.rel) + "/."); errors.Is(err, fs.ErrPermission) {
 		return p, agent.Errorf(event.KindDenied,
 			"webchat is not allowed to enter %s. Change its permissions, or run the command in another "+
 				"folder.", called(p.rel))
@@ -130,16 +150,16 @@ func (w *workspace) folder(ctx context.Context, path string) (p place, err error
 // judge says as an action to be asked about that a file may hold secrets; empty if nothing
 // hints at that. The error is about what is never shown. rel is its path relative to the
 // workspace and found the file that was there, if there was one.
-func (w *workspace) judge(found fs.FileInfo, asked, rel string) (action string, err error) {
-	full := filepath.Join(w.real, rel)
+func (w *workplace) judge(found fs.FileInfo, asked, rel string) (action string, err error) {
+	full := filepath.Join(w.Path, rel)
 	switch r := w.policy.File(found, asked, full); {
 	case r.Decision == event.Deny:
-		return "", agent.Errorf(event.KindDenied, "%s", printable(r.Reason))
+		return "", agent.Errorf(event.KindDenied, "%s", wording.Name(r.Reason))
 	case !r.Sensitive:
 		return "", nil
 	}
 	if other, ok := w.policy.HardLinked(full); ok {
-		return "show a file that is also named " + printable(filepath.ToSlash(other)) +
+		return "show a file that is also named " + wording.Name(filepath.ToSlash(other)) +
 			" and may hold secrets", nil
 	}
 	return "show a file that may hold secrets", nil
@@ -154,8 +174,8 @@ func (s *Set) reads(ctx context.Context, tool, action string, p place,
 		Kind:       agent.KindRead,
 		Action:     action,
 		Resource:   p.asked,
-		Target:     filepath.Join(s.work.real, p.rel),
-		Cwd:        s.work.real,
+		Target:     filepath.Join(s.work.Path, p.rel),
+		Cwd:        s.work.Path,
 		Digest:     digest,
 	}
 }

@@ -143,7 +143,7 @@ func (r *ran) log() string {
 	if len(r.left) > 0 {
 		b.WriteString("Left running, to be ended with this session:\n")
 		for _, p := range r.left {
-			fmt.Fprintf(&b, "  %d  %s\n", p.PID, wording.Cut(printable(p.Command), 200))
+			fmt.Fprintf(&b, "  %d  %s\n", p.PID, wording.Cut(wording.Name(p.Command), 200))
 		}
 	}
 	if r.outside {

@@ -40,7 +40,7 @@ const mostNamed = 3
 // so that nothing of the output is in it.
 func (c *commandCall) refusedText(all []event.SandboxRefused) string {
 	var names []string
-	home, dir := c.set.work.home, filepath.Join(c.set.work.real, c.dir.rel)
+	home, dir := c.set.work.Home, filepath.Join(c.set.work.Path, c.dir.rel)
 	for _, refusal := range all {
 		short := wording.Tilde(refusal.What, home)
 		rel, err := filepath.Rel(dir, refusal.What)
@@ -51,7 +51,7 @@ func (c *commandCall) refusedText(all []event.SandboxRefused) string {
 			short = rel
 		}
 		if (refusal.Inside || wrote) && len(names) < mostNamed && len(short) <= 100 {
-			names = append(names, printable(short))
+			names = append(names, wording.Name(short))
 		}
 	}
 	switch left := len(all) - len(names); {

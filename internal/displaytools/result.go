@@ -64,7 +64,7 @@ func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 			Kind:       agent.KindRead,
 			Action:     "show what an agent read, which may hold secrets",
 			Resource:   secret,
-			Cwd:        t.set.work.real,
+			Cwd:        t.set.work.Path,
 			Digest:     a.Digest,
 			Sensitive:  true,
 		}
@@ -74,7 +74,7 @@ func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 
 // secretIn returns a file of keys or passwords that the arguments of an agent's own tool name as a
 // path or in a command; empty if none is known.
-func (w *workspace) secretIn(ctx context.Context, arguments json.RawMessage) string {
+func (w *workplace) secretIn(ctx context.Context, arguments json.RawMessage) string {
 	var all map[string]any
 	_ = json.Unmarshal(arguments, &all) // those of another shape name nothing
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -86,7 +86,7 @@ func (w *workspace) secretIn(ctx context.Context, arguments json.RawMessage) str
 			if r := w.policy.Rule(ctx, agent.Permission{
 				Kind:     kind,
 				Resource: text,
-				Cwd:      w.real,
+				Cwd:      w.Path,
 			}); r.Secret != nil {
 				return r.Secret.File
 			}

@@ -6,16 +6,9 @@ import (
 	"strings"
 
 	charset "golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
-)
 
-// charsets are those that [Meta.MimeType] may name besides UTF-8. Windows-1252 contains Latin-1.
-var charsets = map[string]charset.Encoding{
-	"windows-1252": charmap.Windows1252,
-	"utf-16le":     unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
-	"utf-16be":     unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
-}
+	"webchat/internal/kind"
+)
 
 // Text returns o as a text in UTF-8: o itself, or the same lines decoded if its MimeType names
 // another charset. What was decoded counts in the budget and ends with o; where there is no room
@@ -26,7 +19,7 @@ func (o *Output) Text() *Output {
 	}
 	v, m := o.acquire()
 	_, name, ok := strings.Cut(m.MimeType, "; charset=")
-	if !ok || charsets[name] == nil {
+	if !ok || kind.Encoding(name) == nil {
 		return o
 	}
 	o.decoding.Lock()
@@ -34,7 +27,7 @@ func (o *Output) Text() *Output {
 	if o.decoded != nil || !v.complete {
 		return cmp.Or(o.decoded, o)
 	}
-	text := v.decode(charsets[name])
+	text := v.decode(kind.Encoding(name), kind.IsWide(name))
 	if n := text.kept(); n > o.store.budget/2 || !o.store.pay(o, n, true) {
 		return o
 	}
@@ -44,22 +37,18 @@ func (o *Output) Text() *Output {
 }
 
 // decode makes v's bytes UTF-8. Lines keep their numbers, and offsets are those of what was made.
-func (v *view) decode(e charset.Encoding) view {
+func (v *view) decode(e charset.Encoding, wide bool) view {
 	text := view{complete: true}
 	from, to, nl, gap := v.gap()
 	if !gap {
 		text.set(decodeAll(e, v.join(0, v.len())))
 		return text
 	}
-	wide := 0
-	if e != charmap.Windows1252 {
-		wide = 1
-	}
 	head, tail := v.join(0, len(v.head)), v.join(len(v.head), v.len())
-	if wide > 0 && len(head)%2 == 1 { // the second half of a line end was left out
+	if wide && len(head)%2 == 1 { // the second half of a line end was left out
 		head = append(head[:len(head)-1:len(head)-1], 0)
 	}
-	if wide > 0 && to%2 == 1 {
+	if wide && to%2 == 1 {
 		tail = tail[1:]
 	}
 	h := decodeAll(e, head)

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 	"webchat/internal/policy"
 	"webchat/internal/tokens"
 	"webchat/internal/wording"
+	"webchat/internal/workspace"
 )
 
 // Bounds of what goes with a prompt.
@@ -97,32 +97,31 @@ func (f *AttachedFile) attachment() agent.Attachment {
 // FindAttachment looks for a file or folder inside of a workspace, links that leave it excepted,
 // and reads what of it would go with a prompt: all, or the lines "A-B" or "A" of a text. What is
 // judged is what was opened. The error wraps [eventlog.ErrNotFound] or [eventlog.ErrInvalid].
-func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, error) {
-	rel, err := inside(workspace, name)
+func FindAttachment(judge Judge, dir, name, lines string) (*AttachedFile, error) {
+	folder, err := workspace.New(dir, "")
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(workspace)
-	if err != nil {
-		return nil, fmt.Errorf("open the workspace: %w", err)
+	f := &AttachedFile{Lines: lines}
+	rel, err := folder.Resolve(filepath.FromSlash(name))
+	var file *os.File
+	var info fs.FileInfo
+	if err == nil {
+		file, info, err = folder.Open(rel)
 	}
-	defer root.Close()
-	file, info, err := policy.Open(root, rel)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("file %s: %w", name, eventlog.ErrNotFound)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, name)
-	case errors.Is(err, policy.ErrSpecial):
-		return nil, fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
-	case err != nil: // os.Root has no error of its own for a link that leads outside
-		return nil, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself",
-			eventlog.ErrInvalid, name)
+	if err != nil {
+		return nil, notAttached(name, err)
 	}
 	defer file.Close()
-	f := &AttachedFile{Path: filepath.ToSlash(rel), Lines: lines, full: filepath.Join(workspace, rel)}
+	if f.full = filepath.Clean(filepath.FromSlash(name)); !filepath.IsAbs(f.full) {
+		f.full = filepath.Join(folder.Path, f.full)
+	}
+	if f.Path, err = filepath.Rel(folder.Path, f.full); err != nil || !filepath.IsLocal(f.Path) {
+		f.Path = rel // it was reached by another name of the folder
+	}
+	f.Path = filepath.ToSlash(f.Path)
 	if judge == nil {
-		judge = policy.New(policy.Config{Workspace: workspace})
+		judge = policy.New(policy.Config{Workspace: folder.Path})
 	}
 	ruling := judge.Named(file, f.full)
 	switch {
@@ -137,36 +136,52 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 	return f, f.read(file)
 }
 
+// notAttached says why what has that name does not go with a prompt.
+func notAttached(name string, err error) error {
+	var e *workspace.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Reason {
+	case workspace.Missing, workspace.Dangling:
+		return fmt.Errorf("file %s: %w", name, eventlog.ErrNotFound)
+	case workspace.Forbidden:
+		return fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, name)
+	case workspace.Special:
+		return fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
+	case workspace.Outside:
+		return fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
+	case workspace.Climbs:
+		return fmt.Errorf("%w: %s has .. in it; give the plain path", eventlog.ErrInvalid, name)
+	case workspace.Circular:
+		return fmt.Errorf("%w: %s is a link that leads back to itself", eventlog.ErrInvalid, name)
+	case workspace.Replaced:
+		return fmt.Errorf("%w: %s was replaced while it was opened; name it again", eventlog.ErrInvalid,
+			name)
+	case workspace.Failed:
+		return fmt.Errorf("%w: %s cannot be opened", eventlog.ErrInvalid, name)
+	}
+	return fmt.Errorf("open the workspace: %w", err)
+}
+
 // NamedAttachment finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil
 // means nothing that can be named. With both, the error says why it would be refused.
-func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error) {
+func NamedAttachment(judge Judge, dir, name string) (*AttachedFile, error) {
 	path, lines := name, ""
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
 		if _, _, err := wording.Range(name[i+1:]); err == nil {
 			path, lines = name[:i], name[i+1:]
 		}
 	}
-	f, err := FindAttachment(judge, workspace, path, lines)
+	f, err := FindAttachment(judge, dir, path, lines)
 	if err == nil {
 		return f, nil
 	}
-	if f, missing := FindAttachment(judge, workspace, path, ""); lines != "" && missing == nil {
+	if f, missing := FindAttachment(judge, dir, path, ""); lines != "" && missing == nil {
 		f.Lines, f.data, f.What = lines, nil, AttachedOther
 		return f, err
 	}
 	return nil, err
-}
-
-// inside is a name as a path relative to the workspace.
-func inside(workspace, name string) (string, error) {
-	rel := filepath.FromSlash(name)
-	if filepath.IsAbs(rel) {
-		rel, _ = filepath.Rel(workspace, rel) // empty: it is on another volume
-	}
-	if !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
-		return "", fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
-	}
-	return filepath.Clean(rel), nil
 }
 
 // list takes the names in a folder, one a line, folders first and with a slash.
@@ -175,34 +190,21 @@ func (f *AttachedFile) list(dir *os.File, judge Judge) error {
 		return fmt.Errorf("%w: %s is a folder, so it has no lines", eventlog.ErrInvalid, f.Path)
 	}
 	f.Path, f.What, f.mediaType = strings.TrimSuffix(f.Path, "/")+"/", AttachedFolder, "text/plain"
-	entries, err := dir.ReadDir(-1)
+	real := policy.Resolve(f.full)
+	entries, whole, err := workspace.Entries(dir, func(name string) bool {
+		return judge.Hidden(filepath.Join(real, name))
+	})
 	if err != nil {
 		return fmt.Errorf("%w: %s cannot be listed", eventlog.ErrInvalid, f.Path)
 	}
-	real := policy.Resolve(f.full)
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return judge.Hidden(filepath.Join(real, e.Name()))
-	})
-	order := func(e fs.DirEntry) string { // folders first
-		if e.IsDir() {
-			return "0" + e.Name()
-		}
-		return "1" + e.Name()
+	text := workspace.Listing(entries[:min(len(entries), mostEntries)])
+	switch more := len(entries) - mostEntries; {
+	case !whole:
+		text += "… and more\n"
+	case more > 0:
+		text += fmt.Sprintf("… and %d more\n", more)
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(order(a), order(b)) })
-	var b bytes.Buffer
-	for _, e := range entries[:min(len(entries), mostEntries)] {
-		b.WriteString(strconv.QuoteToGraphic(e.Name())[1:])
-		b.Truncate(b.Len() - 1) // the quotes
-		if e.IsDir() {
-			b.WriteByte('/')
-		}
-		b.WriteByte('\n')
-	}
-	if more := len(entries) - mostEntries; more > 0 {
-		fmt.Fprintf(&b, "… and %d more\n", more)
-	}
-	f.data = b.Bytes()
+	f.data = []byte(text)
 	return nil
 }
 
@@ -213,24 +215,27 @@ func (f *AttachedFile) read(file *os.File) error {
 	if err != nil && err != io.EOF {
 		return f.unreadable()
 	}
-	err = nil
+	charset := kind.Charset(head)
 	switch picture := kind.Picture(head); {
 	case picture != "" && picture != kind.SVG:
 		f.What, f.mediaType = AttachedPicture, picture
-	case kind.Binary(head):
+	case kind.Binary(head) && !kind.IsWide(charset):
 		f.What, f.Why = AttachedOther, f.Path+" is neither text nor a picture."
 	default:
 		f.What, f.mediaType = AttachedText, "text/plain"
 	}
+	text := kind.Decoded(charset, r)
 	switch {
 	case f.Lines != "" && f.What != AttachedText:
 		return fmt.Errorf("%w: %s is not text, so it has no lines", eventlog.ErrInvalid, f.Path)
 	case f.Lines != "":
-		err = f.readLines(r)
+		err = f.readLines(bufio.NewReaderSize(text, 64<<10))
 	case f.What == AttachedText:
-		err = f.readAll(r, mostText)
+		err = f.readAll(text, mostText)
 	case f.What == AttachedPicture:
 		err = f.readAll(r, mostPicture)
+	default:
+		err = nil
 	}
 	if f.What == AttachedText {
 		f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))

@@ -34,6 +34,7 @@ func workspace(t *testing.T) string {
 	dir := t.TempDir()
 	write(t, dir, "main.go", []byte("package main\n\nfunc main() {\n}"))
 	write(t, dir, "latin.txt", []byte("Gr\xfc\xdfe\n"))
+	write(t, dir, "wide.txt", []byte("\xff\xfeo\x00n\x00e\x00 \x00\x0a\x01\n\x00t\x00w\x00o\x00\n\x00"))
 	write(t, dir, "bin", []byte("a\x00b"))
 	write(t, dir, ".env", []byte("TOKEN=1\n"))
 	write(t, dir, "empty", nil)
@@ -61,10 +62,12 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 		{"./main.go", "1-3", session.AttachedText, "main.go:1-3", "package main\n\nfunc main() {\n"},
 		{"main.go", "4", session.AttachedText, "main.go:4", "}"},
 		{"main.go", "3-3", session.AttachedText, "main.go:3", "func main() {\n"},
-		{"latin.txt", "", session.AttachedText, "latin.txt", "Gr\uFFFDe\n"},
+		{"latin.txt", "", session.AttachedText, "latin.txt", "Grüße\n"},
+		{"wide.txt", "", session.AttachedText, "wide.txt", "one Ċ\ntwo\n"},
+		{"wide.txt", "2", session.AttachedText, "wide.txt:2", "two\n"},
 		{"empty", "", session.AttachedText, "empty", ""},
-		{"sub", "", session.AttachedFolder, "sub/", "deep/\na\\nb\n"},
-		{"sub/", "", session.AttachedFolder, "sub/", "deep/\na\\nb\n"},
+		{"sub", "", session.AttachedFolder, "sub/", "deep/\na?b\n"},
+		{"sub/", "", session.AttachedFolder, "sub/", "deep/\na?b\n"},
 		{"huge.log", "2-3", session.AttachedText, "huge.log:2-3", "0123456789abcde\n0123456789abcde\n"},
 		{"huge.log", "131072", session.AttachedText, "huge.log:131072", "0123456789abcde\n"},
 	} {

@@ -17,6 +17,18 @@ func Visible(text string) string {
 	}, text)
 }
 
+// Name makes a file's name safe to show: characters that could be read as something other than a
+// name become question marks.
+func Name(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+			unicode.Co) {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
 // Line returns text as a title may show it: one line, without control
 // characters and without the invisible ones that reorder what follows.
 func Line(text string) string {

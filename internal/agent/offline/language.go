@@ -43,7 +43,7 @@ const maxRequests = 20
 
 // parse reads a prompt: one request a line, or several joined by "then". The rest of a line that
 // runs a command is the command, unread. left counts the requests beyond maxRequests.
-func parse(prompt string, w *workspace) (requests []request, left int) {
+func parse(prompt string, w *tree) (requests []request, left int) {
 	for line := range strings.Lines(prompt) {
 		for rest := strings.TrimSpace(line); rest != ""; {
 			var r request
@@ -63,7 +63,7 @@ func parse(prompt string, w *workspace) (requests []request, left int) {
 }
 
 // parseOne reads the first request of a line and returns what follows it.
-func parseOne(line string, w *workspace) (r request, rest string) {
+func parseOne(line string, w *tree) (r request, rest string) {
 	s := spoken().polite.ReplaceAllString(line, "")
 	first, rest := split(s)
 	if spoken().testsVerb.MatchString(first) {
@@ -95,7 +95,7 @@ func parseOne(line string, w *workspace) (r request, rest string) {
 }
 
 // wish reads a request to see a file: with a verb, or nothing but its path.
-func wish(text string, w *workspace) (f fileArgs, ok bool) {
+func wish(text string, w *tree) (f fileArgs, ok bool) {
 	if m := spoken().showVerb.FindStringSubmatch(text); m != nil {
 		f = fileArgs{picture: m[1]+m[3] != "", source: m[4] != "" || strings.EqualFold(m[2], "cat")}
 		return f.named(m[5]), true

@@ -230,7 +230,7 @@ func TestProjectsTests(t *testing.T) {
 		{"pyproject.toml=[project]", "python -m pytest"},
 		{"notes.txt=", ""},
 	} {
-		w, err := openWorkspace(folder(t, c.file), only(t).Path)
+		w, err := openTree(folder(t, c.file), only(t).Path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,7 @@ func TestPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := openWorkspace(dir, only(t, "ls").Path)
+	w, err := openTree(dir, only(t, "ls").Path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func Looks(ctx context.Context, dir, text string) (all []Look, err error) {
 	if text == "" || len(text) > maxLook || strings.Contains(text, "\n") {
 		return nil, nil
 	}
-	w, err := openWorkspace(dir, "")
+	w, err := openTree(dir, "")
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w, err := openWorkspace(o.Workspace, b.path)
+	w, err := openTree(o.Workspace, b.path)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type turn struct {
 	*conn
 	ctx    context.Context
 	prompt agent.Prompt
-	files  *workspace
+	files  *tree
 	err    error
 
 	steps, calls int             // so far
@@ -33,7 +33,7 @@ type turn struct {
 
 // answer runs one turn.
 func (c *conn) answer(ctx context.Context, p agent.Prompt) error {
-	w, err := openWorkspace(c.options.Workspace, c.backend.path)
+	w, err := openTree(c.options.Workspace, c.backend.path)
 	if err != nil {
 		return err
 	}

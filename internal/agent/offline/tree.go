@@ -16,58 +16,40 @@ import (
 	"webchat/internal/displays"
 	"webchat/internal/files"
 	"webchat/internal/proc"
+	"webchat/internal/workspace"
 )
 
-// maxEntries is how many files and folders are looked at in one turn.
-const maxEntries = 20_000
-
-// skipped are folders whose files are never meant by a vague name.
-var skipped = []string{".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv",
-	".cache", "target"}
-
-// workspace is the open folder during one turn. Nothing is read through a link that leaves it.
-type workspace struct {
+// tree is the open workspace during one turn. Nothing is read through a link that leaves it.
+type tree struct {
 	root *os.Root
 	path string   // Config.Path
 	all  []string // what list found; nil: it has not looked
 }
 
-func openWorkspace(dir, path string) (*workspace, error) {
+func openTree(dir, path string) (*tree, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
-	return &workspace{root: root, path: path}, nil
+	return &tree{root: root, path: path}, nil
 }
 
-func (w *workspace) close() { w.root.Close() }
+func (w *tree) close() { w.root.Close() }
 
 // list returns the files of the workspace as slash paths, the shallow ones first. It looks once.
-func (w *workspace) list(ctx context.Context) []string {
+func (w *tree) list(ctx context.Context) []string {
 	if w.all != nil {
 		return w.all
 	}
 	w.all = []string{}
-	seen, fsys := 0, w.root.FS()
-	for folders := []string{"."}; len(folders) > 0; folders = folders[1:] {
-		entries, _ := fs.ReadDir(fsys, folders[0]) // what cannot be read is as if it were not there
-		for _, e := range entries {
-			if seen++; seen > maxEntries || ctx.Err() != nil {
-				return w.all
-			}
-			switch p := path.Join(folders[0], e.Name()); {
-			case !e.IsDir():
-				w.all = append(w.all, p)
-			case !slices.Contains(skipped, e.Name()):
-				folders = append(folders, p)
-			}
-		}
+	for name := range workspace.Names(ctx, w.root.FS()) {
+		w.all = append(w.all, name)
 	}
 	return w.all
 }
 
 // first returns the first file that has a name like that.
-func (w *workspace) first(like func(string) bool) string {
+func (w *tree) first(like func(string) bool) string {
 	if i := slices.IndexFunc(w.list(context.Background()), like); i >= 0 {
 		return w.all[i]
 	}
@@ -83,7 +65,7 @@ func isPicture(p string) bool { return displays.Shows(p) == displays.DisplayImag
 // find returns the path that a person called by a name: one that exists, one that only the tool can
 // judge, or the one file whose name is like it, the highest of them. ok is false if it is none of
 // these, and the path is then the name.
-func (w *workspace) find(ctx context.Context, name string) (found string, ok bool) {
+func (w *tree) find(ctx context.Context, name string) (found string, ok bool) {
 	hits := w.fits(ctx, name)
 	if len(hits) == 1 || len(hits) > 1 && strings.Count(hits[0], "/") < strings.Count(hits[1], "/") {
 		return hits[0], true
@@ -96,7 +78,7 @@ const endings = ".?!,;: "
 
 // fits returns the path of a name as it is, or else all files whose names are like it, the highest
 // first.
-func (w *workspace) fits(ctx context.Context, name string) []string {
+func (w *tree) fits(ctx context.Context, name string) []string {
 	for _, p := range []string{name, strings.TrimRight(name, endings)} {
 		if p != "" && (leadsOut(p) || w.exists(p)) {
 			return []string{p}
@@ -143,7 +125,7 @@ func leadsOut(p string) bool {
 
 // exists reports whether there is something at p, or a link on the way to it: where that leads is
 // the tool's to judge.
-func (w *workspace) exists(p string) bool {
+func (w *tree) exists(p string) bool {
 	if _, err := w.root.Lstat(p); err == nil {
 		return true
 	}
@@ -170,7 +152,7 @@ var (
 
 // isCommand reports whether a shell line begins with something that can be run: a program, a file
 // of the workspace, or what a shell does itself.
-func (w *workspace) isCommand(line string) bool {
+func (w *tree) isCommand(line string) bool {
 	line = strings.TrimPrefix(assignment.ReplaceAllString(strings.Trim(line, " `"), ""), "! ")
 	word, _, _ := strings.Cut(line, " ")
 	if end := strings.IndexAny(word, ";&|<>"); end >= 0 {
@@ -196,4 +178,4 @@ func (w *workspace) isCommand(line string) bool {
 }
 
 // testCommand returns how the project's tests are run, or "".
-func (w *workspace) testCommand() string { return files.TestCommand(w.root, w.isCommand) }
+func (w *tree) testCommand() string { return files.TestCommand(w.root, w.isCommand) }
