@@ -237,6 +237,49 @@ func TestMarkdownStreamCode(t *testing.T) {
 	}
 }
 
+// A browser lays out whole tables, so a long one goes on in another below its head, with all rows in
+// their order; one that people write stays one.
+func TestLongTablesAreParted(t *testing.T) {
+	const head = "| n | file |\n|--:|---|\n"
+	for rows, tables := range map[int]int{300: 1, 11_000: 29} {
+		var text, want strings.Builder
+		text.WriteString(head)
+		for i := range rows {
+			fmt.Fprintf(&text, "| %d | pump.go:3 |\n", i)
+			fmt.Fprintf(&want, "%dpump.go:3\n", i)
+		}
+		var s Stream
+		var live shownPage
+		for at := 0; at < text.Len(); at += 4999 {
+			s.Write(text.String()[at:min(text.Len(), at+4999)])
+			live.apply(t, &s)
+		}
+		s.End()
+		live.apply(t, &s)
+		var again Stream
+		var fresh shownPage
+		again.Write(text.String())
+		again.End()
+		fresh.apply(t, &again)
+		if live.String() != fresh.String() {
+			t.Errorf("%d rows, live and fresh:\n%s", rows, apart(live.String(), fresh.String()))
+		}
+		var got strings.Builder
+		for i := range live {
+			if !strings.Contains(live[i].whole, `<th class="right">n</th>`) {
+				t.Errorf("table %d of %d rows has no head: %s", i, rows, live[i].whole)
+			}
+			got.WriteString(strings.Join(live[i].parts, ""))
+		}
+		if got := rendertest.Text(t, "<table>"+got.String()+"</table>"); got != want.String() {
+			t.Errorf("%d rows:\n%s", rows, apart(got, want.String()))
+		}
+		if len(live) != tables {
+			t.Errorf("%d rows are %d tables, want %d", rows, len(live), tables)
+		}
+	}
+}
+
 // Attacks end as text: no element outside of the list, no address that is not followed by a click, nothing loaded.
 func TestMarkdownAttacks(t *testing.T) {
 	for _, attack := range []string{

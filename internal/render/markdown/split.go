@@ -22,6 +22,8 @@ const (
 const (
 	blockSize  = 4 << 10  // bytes of a block after which the next place to part it is taken
 	blockLimit = 16 << 10 // bytes after which it is parted anyway
+	tableSize  = 32 << 10 // bytes of a table after which its head stands again, above a new one,
+	rowCost    = 64       // where each row counts as so many more: browsers lay out whole tables
 	pieceSize  = 4 << 10  // a longer line is cut at its next space,
 	pieceLimit = 8 << 10  // or here
 )
@@ -31,6 +33,7 @@ const (
 type splitter struct {
 	kind   blockKind
 	size   int    // bytes of the open block
+	rows   int    // of a table: its lines
 	blank  bool   // the last line was blank
 	item   int    // of a list: the column the content of its last item begins at
 	fence  string // of code: what opened it
@@ -65,6 +68,9 @@ func (s *splitter) decide(l mdLine) decision {
 			l.kind == lineQuote
 	case table:
 		ends = l.interrupts() || l.kind == lineBlank || l.kind == lineQuote || l.kind == lineUnder
+		if !ends && s.size+s.rows*rowCost > tableSize {
+			return decision{close: true, open: table, text: l.text}
+		}
 	case list:
 		return s.inList(l)
 	case listRest:
@@ -163,6 +169,9 @@ func (s *splitter) took(l mdLine, d decision) {
 		s.item = l.width
 	}
 	s.size += len(l.text) + 1
+	if s.kind == table {
+		s.rows++
+	}
 	s.last, s.blank = l.text, l.kind == lineBlank
 	switch {
 	case d.end:

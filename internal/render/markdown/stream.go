@@ -112,7 +112,7 @@ func (s *Stream) apply(before blockKind, d decision, ends bool) {
 			b = &Block{doc: s.doc}
 		}
 		s.ahead = nil
-		b.begin(d.open, s.splitter.info)
+		s.begin(b, d.open, s.splitter.info)
 		b.math = s.mathematics().left()
 		s.blocks = append(s.blocks, b)
 	}
@@ -127,6 +127,15 @@ func (s *Stream) apply(before blockKind, d decision, ends bool) {
 	}
 	if d.end {
 		s.last().done = true
+	}
+}
+
+// begin begins a block of a kind. A table that is begun by a row goes on with the one before.
+func (s *Stream) begin(b *Block, kind blockKind, info string) {
+	b.begin(kind, info)
+	b.head = ""
+	if kind == table {
+		b.head = s.last().head
 	}
 }
 
@@ -187,7 +196,7 @@ func (s *Stream) look() {
 			s.ahead = &Block{doc: s.doc}
 		}
 		s.ahead.math = s.mathematics().left()
-		s.ahead.begin(d.open, "")
+		s.begin(s.ahead, d.open, "")
 		s.ahead.extra = d.text
 	}
 }

@@ -15,12 +15,10 @@ const known = new Map() // name → path, or '' where there is none
 const watch = new MutationObserver(seen)
 const later = { waiting: new Set(), timer: 0 }
 
-/** The texts of an answer in which names may stand: not those of blocks of code, nor of links. */
-function texts(el) {
+/** The texts of an answer in which names may stand, as one asks for them: not those of blocks of code, nor of links. */
+function* texts(el) {
   const walk = document.createTreeWalker(el, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (n) => (n.nodeType === Node.TEXT_NODE ? NodeFilter.FILTER_ACCEPT : n.matches('pre, a') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP))
-  const all = []
-  while (walk.nextNode()) all.push(walk.currentNode)
-  return all
+  while (walk.nextNode()) yield walk.currentNode
 }
 
 /** The output that stood last before an element. */
