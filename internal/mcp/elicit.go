@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	mostFields   = 12   // of a form
+	mostFields   = 24   // of a form
 	longestAsked = 1000 // characters of what a server says about one
 )
 

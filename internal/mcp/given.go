@@ -73,7 +73,7 @@ func share(tool string, res *mcp.CallToolResult) (s shares) {
 			s.embedded(tool, b)
 		}
 	}
-	if res.StructuredContent == nil {
+	if res.StructuredContent == nil || s.have(res.StructuredContent) {
 		return s
 	}
 	text, err := json.MarshalIndent(res.StructuredContent, "", "  ")
@@ -85,6 +85,18 @@ func share(tool string, res *mcp.CallToolResult) (s shares) {
 		s.model = append(s.model, string(text)) // the server has no other words for it
 	}
 	return s
+}
+
+// have reports whether structured content is nothing but a text that is shared out already: many
+// servers return a text once more as {"content": "…"} or {"result": "…"}.
+func (s *shares) have(structured any) bool {
+	fields, _ := structured.(map[string]any)
+	for _, v := range fields {
+		text, ok := v.(string)
+		return ok && len(fields) == 1 && (text == strings.Join(s.model, "\n") ||
+			slices.ContainsFunc(s.user, func(p part) bool { return p.text && string(p.data) == text }))
+	}
+	return false
 }
 
 // embedded shares out an embedded resource. A page is for the user alone.

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	tryLimit  = 5 * time.Second // how long a server may take until it answered
-	freshFor  = time.Minute     // how long what was found counts
-	mostTools = 1000            // of a server
+	tryLimit  = 10 * time.Second // until a server answers: npx looks at its registry first
+	freshFor  = time.Minute      // how long what was found counts
+	mostTools = 1000             // of a server
 )
 
 // UserServersConfig is what UserServers work with.
