@@ -125,6 +125,35 @@ func TestHasLooksNotThroughAll(t *testing.T) {
 	}
 }
 
+// What a rule with :has() changes has a class, an id, an attribute or a tag by which the browser finds
+// it. One set of these serves all such rules: with one that has none, each :has() that may have
+// changed, as with an element that comes, styles all below it anew.
+func TestHasNamesWhatItChanges(t *testing.T) {
+	rule := regexp.MustCompile(`[^{};]*:has\([^{};]*\{`)
+	part := regexp.MustCompile(`:(?:has|not)\([^()]*\)`)
+	n := 0
+	for name, text := range sources(t, web.FS, ".css") {
+		for _, selectors := range rule.FindAllString(remark.ReplaceAllString(text, ""), -1) {
+			selectors = strings.TrimSuffix(selectors, "{")
+			bare := selectors
+			for was := ""; was != bare; { // from the innermost on
+				was, bare = bare, part.ReplaceAllString(bare, ":x")
+				bare = regexp.MustCompile(`\([^()]*\)`).ReplaceAllString(bare, "[]")
+			}
+			for selector := range strings.SplitSeq(bare, ",") {
+				n++
+				words := strings.FieldsFunc(selector, func(r rune) bool { return strings.ContainsRune(" >+~\n", r) })
+				if last := words[len(words)-1]; strings.Trim(strings.ReplaceAll(last, ":x", ""), ":") == "" {
+					t.Errorf("%s: %s changes what has no name", name, strings.TrimSpace(selectors))
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d selectors were looked at", n)
+	}
+}
+
 // The list of keys has every letter that is a key on the Desk, and none that is not.
 func TestKeysAreListed(t *testing.T) {
 	js, err := fs.ReadFile(web.FS, "static/js/deskkeys.js")

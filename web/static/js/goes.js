@@ -26,6 +26,7 @@ const gone = new MutationObserver(() => { if (!now.link.isConnected) hide() })
 
 function hide() {
   gone.disconnect()
+  now.shown?.parentElement?.classList.remove('leads')
   now.shown?.remove()
   now.shown = now.link = null
 }
@@ -37,6 +38,7 @@ function show(link) {
   parts.to.textContent = bare(to)
   root.classList.toggle('is-other', !link.dataset.to && other(link.textContent, to))
   const foot = link.closest('.pane')?.querySelector('.dfoot')
+  foot?.classList.add('leads')
   ;(foot ?? document.body).append(root)
   now.shown = root
   now.link = link
