@@ -50,7 +50,8 @@
 // older turns than the server, which #earlier leads to, and its own #earlier then.
 //
 // add and put keep what a reader did: an element of the old subtree whose id and data-rev equal
-// those of one in the new subtree takes its place, scrolled as it was; and a <details data-touched>
+// those of one in the new subtree takes its place, scrolled as it was, as does a .run of a text whose
+// twin has data-keep: ops that follow put what it is now; and a <details data-touched>
 // (set by the script when the reader toggles it) keeps its open state. Values typed into a form
 // with data-ask are kept.
 //

@@ -285,3 +285,53 @@ func TestLongAnswersComeInPieces(t *testing.T) {
 		t.Errorf("a page that loads it has something else: %d and %d bytes", len(want), len(d.State()))
 	}
 }
+
+// A page that comes back to a long answer in flight, or to its end, gets that in pieces, too, and
+// what it has of it never becomes less.
+func TestLongAnswersAreRejoinedInPieces(t *testing.T) {
+	p := pages(t, 3)
+	const paragraph = "The limit stands in pump.go:3, see it.\n\n- one\n\n"
+	text := strings.Repeat(paragraph, 2500)
+	half := len(text) / 2
+	l := newLog().add(opening()...)
+	live := p.Projector("s1")
+	live.Feed(l.entries...)
+	reader := pagetest.Parse(t, wholePage(t, p, live))
+	feed := func(d event.Data) page.Frame {
+		l.add(d)
+		f, _ := live.Feed(l.entries[len(l.entries)-1])
+		return f
+	}
+	reader.Apply(feed(event.AssistantMessageDelta{MessageID: "a1", DeltaContent: text[:half]}).Data())
+	after := live.Seq()
+	feed(event.AssistantMessageDelta{MessageID: "a1", Offset: int64(half), DeltaContent: text[half:]})
+	rejoins := func(when string) {
+		t.Helper()
+		d := reader.Clone()
+		f, _ := live.Join(after)
+		had := strings.Count(d.State(), "see it.")
+		for i, op := range f.Ops {
+			if len(op.HTML) > 64<<10 {
+				t.Errorf("%s: one operation has %d bytes: %.80s", when, len(op.HTML), op.HTML)
+			}
+			step := f
+			step.Ops = f.Ops[i : i+1]
+			d.Apply(step.Data())
+			if has := strings.Count(d.State(), "see it."); has < had {
+				t.Fatalf("%s: operation %d left %d of %d paragraphs", when, i, has, had)
+			} else {
+				had = has
+			}
+		}
+		if want := pagetest.Parse(t, wholePage(t, p, live)).State(); want != d.State() {
+			t.Errorf("%s: a page that loads it has something else: %d and %d bytes", when, len(want),
+				len(d.State()))
+		}
+		if had != 2500 {
+			t.Errorf("%s: it has %d paragraphs in the end", when, had)
+		}
+	}
+	rejoins("in flight")
+	feed(event.AssistantMessage{MessageID: "a1", Content: text})
+	rejoins("at its end")
+}

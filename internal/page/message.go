@@ -18,7 +18,11 @@ const (
 )
 
 // run is some blocks of a message after each other.
-type run struct{ first int } // the number of its first block in the message
+type run struct {
+	Later bool // while it is rendered for a page that gets it by an operation of its own
+
+	first int // the number of its first block in the message
+}
 
 // message is a text of the model in flight or whole: an answer or reasoning. It
 // is shown block by block; while it streams only its last block changes. Code and tables
@@ -206,7 +210,7 @@ func (f *messages) block(n *node, i int) *node {
 	}
 	if at < 0 || i == n.Kids[at].Run.first+len(n.Kids[at].Kids) && n.Kids[at].full() {
 		at++
-		f.insert(n, nil, &node{ID: n.ID + ".r" + strconv.Itoa(at), Run: &run{i}})
+		f.insert(n, nil, &node{ID: n.ID + ".r" + strconv.Itoa(at), Run: &run{first: i}})
 	}
 	r := n.Kids[at]
 	if i-r.Run.first == len(r.Kids) {
@@ -224,22 +228,24 @@ func (n *node) full() bool {
 	return size >= runSize || len(n.Kids) >= runLength
 }
 
-// inPieces completes an operation with the HTML of n. Of a text of several runs it has the first
-// one: the page gets the others by operations of their own, between which it does what else it
-// has to.
+// inPieces completes an operation with the HTML of n. Of a text of several runs it has only the
+// places: the page gets the runs by operations of their own, between which it does what else it
+// has to. Until then it keeps what it has of them, so that no text shrinks.
 func (f *core) inPieces(op Op, n *node) []Op {
-	texts := n.texts(nil)
-	kids := make([][]*node, len(texts))
-	for i, t := range texts {
-		kids[i], t.Kids = t.Kids, t.Kids[:min(1, len(t.Kids))]
+	var later []*node
+	for _, t := range n.texts(nil) {
+		if len(t.Kids) > 1 {
+			later = append(later, t.Kids...)
+		}
+	}
+	for _, r := range later {
+		r.Run.Later = true
 	}
 	op.HTML = f.pages.render("node", n)
 	ops := []Op{op}
-	for i, t := range texts {
-		t.Kids = kids[i]
-		for _, r := range t.Kids[min(1, len(t.Kids)):] {
-			ops = append(ops, Op{Action: "add", Target: t.inner(), HTML: f.pages.render("node", r)})
-		}
+	for _, r := range later {
+		r.Run.Later = false
+		ops = append(ops, Op{Action: "put", Target: r.ID, HTML: f.pages.render("node", r)})
 	}
 	return ops
 }

@@ -126,14 +126,9 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 		fr.Ops = append(fr.Ops, Op{Action: "clear", Target: "turns"})
 	}
 	for _, n := range f.root.Kids {
-		add := Op{Action: "add", Target: "turns"}
-		switch {
-		case fr.Reset, n.Turn.seq > after:
-			fr.Ops = append(fr.Ops, f.inPieces(add, n)...)
-		case n.Turn.Running(), n.Turn.State == "queued":
-			// the page has it, and it does not shrink meanwhile
-			add.HTML = p.pages.render("node", n)
-			fr.Ops = append(fr.Ops, add)
+		// What runs may be further than the log that the page knows.
+		if fr.Reset || n.Turn.seq > after || n.Turn.Running() || n.Turn.State == "queued" {
+			fr.Ops = append(fr.Ops, f.inPieces(Op{Action: "add", Target: "turns"}, n)...)
 		}
 	}
 	fr.Ops = append(fr.Ops, f.renderParts(nil, true)...)

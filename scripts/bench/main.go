@@ -81,6 +81,8 @@ var demands = []demand{
 		10},
 	{10, "1 MB that names a file 11,000 times, in prose, a list or a table: longest task, busy ms",
 		"NamesInAnAnswer", "busy-ms-longest-task", atMost, 100},
+	{10, "coming back to an answer of 1 MB in flight: longest task, busy ms", "Rejoin",
+		"busy-ms-longest-task", atMost, 100},
 	{11, "a window of 500 lines in the page, ms", "FirstWindow", "ms/window", atMost, 200},
 	{12, "from start to first page, in those of an empty server", "Start", "ratio", atMost, 12},
 	{13, "an output of 1,000,000 lines on the Desk, in the time of 50 lines", "DeskOpens", "ratio",

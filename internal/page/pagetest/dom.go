@@ -231,13 +231,14 @@ func updateIn(old, part *html.Node) {
 }
 
 // keep moves elements whose id and data-rev did not change from the old subtree
-// into the new one.
+// into the new one, and runs of a text that come later.
 func keep(old, fresh *html.Node) {
 	for c := fresh.FirstChild; c != nil; {
 		next := c.NextSibling
 		rev, ok := Attr(c, "data-rev")
+		class, _ := Attr(c, "class")
 		id, _ := Attr(c, "id")
-		if o := ByID(old, id); ok && id != "" && o != nil {
+		if o := ByID(old, id); (ok || class == "run" && keeps(c)) && id != "" && o != nil {
 			if r, _ := Attr(o, "data-rev"); r == rev {
 				o.Parent.RemoveChild(o)
 				fresh.InsertBefore(o, c)

@@ -7,13 +7,13 @@ import { title } from './status.js'
 
 const byId = (id) => document.getElementById(id)
 
-/** What the reader scrolled in el: moving it undoes that. */
-const scrolled = (el) => [...el.querySelectorAll('*')].filter((x) => x.scrollTop || x.scrollLeft)
+/** What the reader scrolled in parts of el that stay: moving them undoes that. */
+const scrolled = (el) => [...el.querySelectorAll('[id][data-rev], [id][data-rev] *')].filter((x) => x.scrollTop || x.scrollLeft)
   .map((x) => [x, { top: x.scrollTop, left: x.scrollLeft, behavior: 'instant' }])
 
-/** Moves into fresh what the reader did to old, and old parts that did not change. */
+/** Moves into fresh what the reader did to old, and old parts that did not change, or whose change comes later. */
 function keep(old, fresh) {
-  for (const el of fresh.querySelectorAll('[id][data-rev]')) {
+  for (const el of fresh.querySelectorAll('[id][data-rev], .run[data-keep]')) {
     const was = el.isConnected || !fresh.contains(el) ? null : old.querySelector(`#${CSS.escape(el.id)}`)
     if (was && was.dataset.rev === el.dataset.rev) el.replaceWith(was)
   }
@@ -97,7 +97,7 @@ const does = {
   },
   put(t, o) {
     const fresh = rootOf(o)
-    if (!elsewhere(fresh.querySelector(':scope > [data-earlier]'))) swap(t, fresh)
+    if (!t.isEqualNode(fresh) && !elsewhere(fresh.querySelector(':scope > [data-earlier]'))) swap(t, fresh)
   },
   update: (t, o) => update(t, rootOf(o)),
   remove: (t) => t.remove(),
