@@ -73,7 +73,7 @@
 //	                  data-short if a script is to ask for the whole list
 //	#bar #title #where #status(data-state=live|off|back, text in [data-text])
 //	#scroll           the one scroller of the page
-//	#hello            the start page, below the composer; hidden once something was said. A
+//	#hello            the start page, below the composer; hidden once there is a message. A
 //	                  script fills its lists, [data-list=changed|looked|run], and #start-head
 //	                  from GET /api/start, by clones of #tpl-start
 //	#turns            data-seq=SEQ; children: section.turn

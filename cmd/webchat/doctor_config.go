@@ -14,7 +14,7 @@ import (
 	"webchat/internal/wording"
 )
 
-// configured says what the configuration has, as it was understood. No key is said.
+// configured says what the configuration has, as it was understood, without any key.
 func (k checkup) configured(ctx context.Context,
 ) error {
 	name := k.configPath()

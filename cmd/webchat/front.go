@@ -77,7 +77,7 @@ func (f *front) end(limit context.Context, left int, log *slog.Logger) (err erro
 	f.ended = true
 	if e := f.http.Shutdown(limit); e != nil {
 		log.Warn("some requests were cut", "error", e)
-		_ = f.http.Close() // what it returns was said
+		_ = f.http.Close() // its error was reported before
 	}
 	for range left {
 		if e := <-f.served; !errors.Is(e, http.ErrServerClosed) {

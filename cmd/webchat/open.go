@@ -192,7 +192,7 @@ func joined(ctx context.Context, join func() (bool, error), serve func() error) 
 	}
 }
 
-// opening is what the command line asks to be opened, as far as it can be said without
+// opening is what the command line asks to be opened, as far as it is known without
 // a server. Unusual folders are asked about once, if somebody sits at the terminal.
 func (o opener) opening() (what daemon.Opening, err error) {
 	if what.Folders, err = o.workspaceDirs(); err != nil {

@@ -222,7 +222,7 @@ type Host interface {
 
 	// RunHook runs the user's hooks for a moment only the backend sees: before_tool and after_tool
 	// of its own tools (RequestID is the call's id), error, prompt_submitted. Without hooks it
-	// allows. Changed arguments come back only where Info said InterceptRewrite. Our own tools'
+	// allows. Changed arguments come back only where Info has InterceptRewrite. Our own tools'
 	// hooks run in CallTool, once for each call id; a backend whose Intercept is InterceptAsked
 	// need not ask: its hooks run with AskPermission.
 	RunHook(ctx context.Context, h HookCall) (HookVerdict, error)

@@ -127,7 +127,7 @@ type Cage struct {
 
 	mu   sync.Mutex
 	free []string // guarded by mu: private folders that no tree uses
-	// trackedIs is what git said, as long as trackedBy says what it was asked. Guarded by mu.
+	// trackedIs is git's answer to the question trackedBy. Guarded by mu.
 	trackedBy string
 	trackedIs map[string]bool
 	read      map[string]bool // guarded by mu: sensitive files that trees could read, by fileOf

@@ -2,7 +2,7 @@
 // prompts, turns and questions it has, and where they begin and end.
 //
 // An [Index] is folded from the events of a log, one after the other from the first. It holds
-// places and short facts and none of what was said, run or shown: a call, a prompt or a question is
+// places and short facts, and no text, command or output: a call, a prompt or a question is
 // a few hundred bytes of it, however large its events are. What else there is to know of one is
 // read from the log, at its place.
 //

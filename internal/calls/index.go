@@ -81,7 +81,7 @@ func (x *Index) Add(e event.Entry) {
 	}
 }
 
-// converse takes what is said and which turns that makes.
+// converse takes prompts and messages, and the turns they make.
 func (x *Index) converse(e event.Entry) {
 	switch d := e.Event.Data.(type) {
 	case event.UserMessage:

@@ -145,7 +145,7 @@ func (q *Requests) settle(r *request, o outcome) {
 
 // await waits for the end of a request, which a grant for the workspace may be; given is closed
 // with the next one. If ctx ends first, the answer is no. If the turn ends before the log takes
-// that, it is no all the same, and the end of the turn logs it.
+// that, the answer counts as no, and the end of the turn logs it.
 func (q *Requests) await(ctx context.Context, r *request, given <-chan struct{}) outcome {
 	for ctx.Err() == nil {
 		select {
@@ -214,7 +214,7 @@ func (q *Requests) Answer(ctx context.Context, requestID, text string) error {
 }
 
 // Decide answers a permission request. The first answer wins and is durable when Decide returns
-// nil. [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] tell why a request can no longer be
+// nil. [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] are why a request can no longer be
 // answered, [eventlog.ErrInvalid] what is wrong with the decision; after [eventlog.ErrLog] and
 // [ErrKeep] the request is still open. Where an act can be allowed only once, a wider scope means
 // once, and the log says so.

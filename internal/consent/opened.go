@@ -269,8 +269,8 @@ func (o *Opened) isOpen(id string) bool {
 	})
 }
 
-// Resume has what is open for the session take effect, where it does not yet. What cannot be opened
-// any more is closed.
+// Resume has what is open for the session take effect, where it does not yet. What cannot be
+// opened is closed again.
 func (o *Opened) Resume() {
 	if o.cage == nil {
 		return

@@ -196,7 +196,7 @@ func (s *Service) run(ctx context.Context, args []string) (string, error) {
 	return out.String(), err
 }
 
-// why is what a command said before it failed, or how it did.
+// why is what a command printed before it failed, or its error.
 func whyNoService(printed string, err error) string {
 	if printed = strings.Join(strings.Fields(printed), " "); printed != "" {
 		return printed

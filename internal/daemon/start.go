@@ -115,7 +115,7 @@ func start(log string, args, env []string) (running func() bool, err error) {
 	return running, errors.Join(err, f.Close())
 }
 
-// lastLine is what a server said last, which is why it ended.
+// lastLine is a server's last line of output, which is why it ended.
 func lastLine(log string) string {
 	text, err := os.ReadFile(log)
 	if err != nil {

@@ -159,8 +159,8 @@ type Kind struct {
 	Class string `json:"-"`    // of its card
 	Copy  string `json:"-"`    // the label of copying all of it
 	Give  string `json:"-"`    // what the agent is let do with all of it
-	Empty string `json:"-"`    // what is said where there is nothing
-	Never string `json:"-"`    // what is said where nothing was shown
+	Empty string `json:"-"`    // the sentence where the output is empty
+	Never string `json:"-"`    // the sentence where nothing was shown
 	Again string `json:"-"`    // the label of showing it again
 	Later string `json:"-"`    // what showing it again does, once its output is gone
 	MIME  string `json:"-"`    // what its bytes are served as; empty: what they are

@@ -198,14 +198,14 @@ type (
 		Extra                           `json:"-"`
 	}
 
-	// SessionCompactionStart says that the agent begins to replace what was said by a summary.
+	// SessionCompactionStart says that the agent begins to replace the conversation by a summary.
 	SessionCompactionStart struct {
 		CurrentTokens int64 `json:"currentTokens,omitempty"`
 		TokenLimit    int64 `json:"tokenLimit,omitempty"`
 		Extra         `json:"-"`
 	}
 
-	// SessionCompactionComplete says that a summary stands in the place of what was said.
+	// SessionCompactionComplete says that a summary stands in place of the conversation.
 	SessionCompactionComplete struct {
 		MessagesRemoved      int64 `json:"messagesRemoved,omitempty"`
 		TokensRemoved        int64 `json:"tokensRemoved,omitempty"`

@@ -53,7 +53,7 @@ func Tips(dir string) []string {
 }
 
 // Committed reports whether files of a workspace have the bytes that they had, each at its path, in
-// a commit that some commits reach. Each object is checked against its name, so that nobody can put
+// a commit that some commits reach. Each object is checked against its name, so that no one can put
 // another one in its place.
 func Committed(ctx context.Context, env []string, workspace string, since,
 	names []string) (bool, error) {

@@ -11,7 +11,7 @@ import (
 	"webchat/internal/event"
 )
 
-// bySnapshots is how many edits a file is said to have that is compared by snapshots, beside the
+// bySnapshots is how many edits a file counts as that is compared by snapshots, beside the
 // place of the turn: no other review of it has as many.
 const bySnapshots = 1 << 32
 

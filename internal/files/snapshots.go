@@ -85,7 +85,7 @@ type snapshot struct {
 	git   string           // the tree of its repository; empty: none
 }
 
-// stamp tells whether a file that is not read was changed.
+// stamp shows, without reading it, whether a file was changed.
 type stamp struct {
 	Size    int64 `json:"size"`
 	Written int64 `json:"written"` // in nanoseconds

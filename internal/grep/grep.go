@@ -236,7 +236,7 @@ func (w *worker) file(ctx context.Context, name string) *File {
 		if !w.e.MayMatch(text) && !w.e.MayMatch([]byte(name)) {
 			return f
 		}
-		w.Cover(name, text) // before it is searched, so that no expression tells what is covered
+		w.Cover(name, text) // before it is searched, so that no expression reveals what is covered
 	}
 	w.hits = w.e.Lines(text, 1, w.hits[:0], func() bool { return ctx.Err() != nil })
 	w.hits = w.hits[:min(len(w.hits), Most)]

@@ -238,7 +238,7 @@ func (o *OIDC) end(ctx context.Context, r *http.Request, at Place) (user string,
 }
 
 // lower has small letters for A to Z, and no other letter for one of those: K, the sign of kelvin,
-// is no k.
+// is not k.
 func lower(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

@@ -130,7 +130,7 @@ func (x *codex) event(t *talk, p codexPayload) {
 	}
 }
 
-// used takes what the call under way took, or one that said nothing.
+// used takes what the call under way took, or one without any text.
 func (x *codex) used(t *talk, id string, u codexUsage) {
 	if t.now == nil || t.now.used {
 		t.begin("", x.model)

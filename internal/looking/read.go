@@ -186,7 +186,7 @@ type reading struct {
 	*tally
 	entry
 	version string
-	free    int // calls whose usage is not said
+	free    int // calls without a usage record
 	mine    map[uint64]bool
 	talks   map[string]*talk
 }

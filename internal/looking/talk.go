@@ -10,7 +10,7 @@ import (
 const (
 	shortAnswer = 200      // tokens: an answer of more says something of its own
 	large       = 4_000    // tokens of a result that may have been more than the model needed
-	mostLarge   = 64       // large results of a conversation that are compared with what is said
+	mostLarge   = 64       // large results of a conversation that are compared with the answer
 	counted     = 32 << 10 // bytes of a result that are counted; the rest is as dense
 )
 
@@ -57,7 +57,7 @@ type talk struct {
 	asked   map[string]request // calls of tools without a result
 	arrived []*held            // results since now began
 	held    []*held            // results that the model holds, and that may have been for nothing
-	answer  strings.Builder    // what was said since the last result
+	answer  strings.Builder    // the model's text since the last result
 }
 
 // call is a call of a model.

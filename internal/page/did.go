@@ -8,8 +8,8 @@ import (
 	"webchat/internal/wording"
 )
 
-// did is what a turn did, folded into one line: its acts, and once the turn is over what the agent
-// said between them. What was denied, refused or failed stands outside.
+// did is what a turn did, folded into one line: its acts, and once the turn is over the agent's
+// remarks between them. What was denied, refused or failed stands outside.
 type did struct {
 	node *node
 	turn *turn
@@ -225,7 +225,7 @@ func nounOf(verb string, n int) string {
 	return noun + "s"
 }
 
-// foldRemarks moves what was said before the last act into what the turn did, once the turn is
+// foldRemarks moves the agent's remarks before its last act into what the turn did, once the turn is
 // over. The last words stay as the answer.
 func (f *core) foldRemarks(t *node) {
 	d := t.Turn.did

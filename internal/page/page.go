@@ -263,7 +263,7 @@ func (p *Pages) Error(w io.Writer, e Problem) error {
 }
 
 // kept is a text of a page that is saved, or of a replay: what looks like a secret is dots there
-// also in what was said and asked.
+// also in messages and questions.
 func (p *Pages) kept(text string) string {
 	if p.lines == 0 {
 		return text

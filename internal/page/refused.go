@@ -150,7 +150,7 @@ func (f *calls) opened(d event.SandboxOpened) {
 	})
 }
 
-// closed shows again what may be done about what is open no longer.
+// closed shows again what may be done about what was open and is closed again.
 func (f *calls) closed(d event.SandboxClosed) {
 	f.reopened(func(r *refusal) bool {
 		if r.Opened != nil && r.Opened.ID == d.ID {

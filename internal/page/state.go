@@ -260,7 +260,7 @@ func (f *questions) apply(data event.Data) {
 	}
 }
 
-// Empty reports whether nothing was said yet.
+// Empty reports whether the conversation has no message yet.
 func (f *State) Empty() bool { return len(f.root.Kids) == 0 }
 
 // Session is its id.

@@ -155,8 +155,8 @@ func (f *core) addStep(parent, n *node) {
 	f.stepChanged(n, own)
 }
 
-// addBeside puts an act into the row of those before it, if they are of its kind and nothing was
-// said since.
+// addBeside puts an act into the row of those before it, if they are of its kind and no message
+// came since.
 func (f *core) addBeside(parent, n *node) {
 	kind, last := n.kindOf(), parent.last()
 	if kind != "" && last != nil && last.Steps != nil && last.Steps.kind == kind &&

@@ -37,8 +37,8 @@ type turn struct {
 	heard  time.Time // when something of it arrived last
 	called bool      // a model was
 	did    *node     // what it did; nil: nothing
-	opens  bool      // what it did stands open: nothing was said, or it was stopped
-	spoke  int       // the place of what the agent said last; 0: nothing
+	opens  bool      // what it did stands open: the turn has no answer, or was stopped
+	spoke  int       // the place of the agent's last message; 0: none
 
 	from int64  // of its first event
 	seq  int64  // of its last change
@@ -125,7 +125,7 @@ func (f *core) addInstructions(turn *node) {
 // be shown.
 type noted struct{ Name, Path string }
 
-// prompt shows what the user said; its turn may have to wait, or it joins the
+// prompt shows the user's prompt; its turn may have to wait, or it joins the
 // running one, as the end of that one reports.
 func (f *turns) prompt(d event.UserMessage) {
 	t := &turn{

@@ -22,7 +22,7 @@ type View struct {
 	Trouble   string // why the log cannot be written now; a session's projector hears of it later
 	Notice    string // what the user should know about the saved sessions
 	Bytes     int64  // they take on the disk; 0: unknown
-	Stays     *Stays // whether commands are confined; nil: nothing is said
+	Stays     *Stays // whether commands are confined; nil: the page does not mention it
 	User      string // who is signed in, where people do so as themselves; empty: who runs the server
 }
 

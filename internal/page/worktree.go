@@ -62,7 +62,7 @@ func (f *copied) apply(data event.Data) {
 	}
 }
 
-// row says what happened to the worktree. What was said before can be undone no longer.
+// row says what happened to the worktree. Earlier rows can no longer be undone.
 func (f *copied) row(text string, actions ...action) {
 	if n := f.last; n != nil && n.Note.Actions != nil {
 		n.Note.Actions = nil

@@ -68,7 +68,7 @@ func zeros(b []byte, first int) bool {
 }
 
 // Upload says of a file from elsewhere, in a sentence without its subject, why it goes to a model
-// only after the user said so; empty if nothing hints at a secret.
+// only after the user agreed; empty if nothing hints at a secret.
 func Upload(name string, content []byte) (looks string) {
 	switch {
 	case Sensitive(name):

@@ -76,7 +76,7 @@ func (o *ownFiles) sameAsSecret(st fs.FileInfo) string {
 // File judges opening a file for a user, an agent or a model by all of its names: as it was
 // asked for, and where that leads. st describes the file that was opened; nil if none is. A
 // file that is denied must not be opened whatever the user says, and Reason says why. One
-// that is Sensitive is opened only after the user said so, and Why says why.
+// that is Sensitive is opened only after the user agreed, and Why gives the reason.
 func (p *Policy) File(st fs.FileInfo, asked ...string) agent.Ruling {
 	var f file
 	for _, name := range asked {

@@ -296,7 +296,7 @@ func looksLikeTool(a, b string) bool {
 	return a == b || begin+a == b || a == begin+b
 }
 
-// bareTool is a name without what tells those ways apart.
+// bareTool is a name without the part that differs between those ways.
 func bareTool(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)

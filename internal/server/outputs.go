@@ -291,7 +291,7 @@ type pinReply struct {
 	ExpiresAt *event.Time `json:"expiresAt"` // null while it grows
 }
 
-// pin keeps an output of the session beyond its life, or no longer.
+// pin keeps an output of the session beyond its life, or ends that.
 func (so *shownOutputs) pin(r *http.Request, sess *session.Session,
 	in pinRequest) (out pinReply, err error) {
 	o, err := so.own(r, sess)

@@ -221,7 +221,7 @@ func (p *passage) failure(ctx context.Context, r *http.Request, body *sentBody, 
 }
 
 // attend ends what waits for a replica that is not among the living any longer: one that froze, or
-// whose machine is gone, says nothing of it.
+// whose machine is gone, does not report it.
 func (f *forwarder) attend(ctx context.Context, p *passage) {
 	tick := time.NewTicker(lookTime)
 	defer tick.Stop()

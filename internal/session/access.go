@@ -25,7 +25,7 @@ var AccessSpec = agent.ToolSpec{Name: "ask_for_access",
 // mostWhy is how many characters of an agent's reason the user reads.
 const mostWhy = 300
 
-// accessTool opens what an agent asks for, once the user said yes.
+// accessTool opens what an agent asks for, once the user has agreed.
 type accessTool struct{ s *toolbox }
 
 // Spec implements [agent.Tool].

@@ -141,7 +141,7 @@ func (s *overlap) mayWrite(p agent.Permission) {
 }
 
 // after takes the end of a call of the agent's own: it has others know of the files that the call
-// changed, and logs which of them they change, too. What a command printed says nothing of that.
+// changed, and logs which of them they change, too. What a command printed does not show that.
 func (s *overlap) after(ctx context.Context, d event.ToolExecutionComplete) {
 	s.mu.Lock()
 	w, files := s.turn, s.allowed[d.ToolCallID]

@@ -9,7 +9,7 @@ import (
 )
 
 // BranchEvents returns what a branch begins with: the turns in entries that have ended and were not
-// left behind, each behind its prompt, the user's displays, and what was said in them. It counts
+// left behind, each behind its prompt, the user's displays, and the messages in them. It counts
 // nothing and grants nothing.
 func BranchEvents(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) {
 	ended, joined := map[string]bool{}, map[string]bool{}
@@ -24,7 +24,7 @@ func BranchEvents(entries []event.Entry, left []eventlog.Stretch) (data []event.
 			ended[d.ToolCallID] = true
 		}
 	}
-	inTurn := true // that has ended; what is said between turns is of none
+	inTurn := true // that has ended; a message between turns belongs to none
 	prompts := map[string]event.UserMessage{}
 	for _, e := range entries {
 		if eventlog.IsLeft(left, e.Seq) {
@@ -100,7 +100,7 @@ const (
 		"What was said in it:\n\n"
 )
 
-// branchText returns what was said as an agent reads it; empty means that nothing was.
+// branchText returns the conversation as an agent reads it; empty if it has no message.
 func branchText(head string, data []event.Data) string {
 	var b strings.Builder
 	say := func(who, text string) {

@@ -22,8 +22,8 @@ const openLimit = time.Minute
 type liveConn struct {
 	agent.Conn
 	host      *host
-	canResume bool  // what was said in it is known to one that is opened later
-	resumed   bool  // it knows what was said before it opened
+	canResume bool  // one that is opened later knows its conversation
+	resumed   bool  // it knows the conversation from before it opened
 	since     int64 // it knows nothing of the log until here; 0: it may know all
 }
 
@@ -204,7 +204,7 @@ func (s *conversation) open(ctx context.Context, o agent.Options) (*liveConn, er
 	return conn, nil
 }
 
-// reportForgotten reports, if anything was said before, that the agent begins anew.
+// reportForgotten reports that the agent begins anew, if there was a conversation before.
 func (s *conversation) reportForgotten(ctx context.Context) {
 	spoken := func(t calls.Turn) bool { return t.End > 0 && t.Outcome != event.Failed }
 	var turns []calls.Turn

@@ -68,7 +68,7 @@ func (s *toolCalls) askedByAgent(ctx context.Context, arguments json.RawMessage)
 	return asked || err != nil
 }
 
-// runDisplay performs a call of the user's, as is said of it.
+// runDisplay performs a call of the user's.
 func (s *viewer) runDisplay(ctx context.Context, c *call,
 	as agent.CallInfo) (DisplayResult, error) {
 	tool := c.Name

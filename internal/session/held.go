@@ -17,7 +17,7 @@ import (
 const (
 	// mostAsked is how many files of one look are asked about apart; more are one question.
 	mostAsked = 50
-	// moment is how long a file may have been where it was made without that being said.
+	// moment is how long a file may have been where it was made without a report of that.
 	moment = 200 * time.Millisecond
 	// lookLimit is how long a look may take.
 	lookLimit = 20 * time.Second

@@ -99,7 +99,7 @@ func (s *recall) Clear(ctx context.Context) error {
 		var prompts []calls.Prompt
 		err := s.events.Index(ctx, func(x *calls.Index) { prompts = x.Prompts() })
 		i := slices.IndexFunc(prompts, func(p calls.Prompt) bool { return !eventlog.IsLeft(left, p.Seq) })
-		if err != nil || i < 0 { // nothing was said
+		if err != nil || i < 0 { // there is no conversation
 			return err
 		}
 		err = s.withAgent(ctx, "clearing the conversation", func(conn *liveConn) error {
@@ -117,7 +117,7 @@ func (s *recall) Clear(ctx context.Context) error {
 	})
 }
 
-// Compact has the agent replace what was said by a summary, in a turn of its own, which waits for
+// Compact has the agent replace the conversation by a summary, in a turn of its own, which waits for
 // the one that runs. focus says what the summary must not lose; it may be empty. It returns
 // [agent.ErrUnsupported] where the agent cannot.
 func (s *recall) Compact(ctx context.Context, focus string) error {

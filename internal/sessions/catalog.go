@@ -50,7 +50,7 @@ type Filter struct {
 	Workspaces []string // only sessions of these; none: all
 	Hidden     []string // no session of these
 	State      State    // empty: whatever it is
-	Begun      bool     // no session in which nothing was said or kept yet
+	Begun      bool     // only sessions that have a message or an output
 }
 
 // None reports whether nothing is kept out.
@@ -72,7 +72,7 @@ const (
 // Workspace is what a catalog knows of a folder that sessions work in.
 type Workspace struct {
 	Path      string
-	Sessions  int // that are not deleted, and in which something was said or kept
+	Sessions  int // that are not deleted, and have a message or an output
 	UpdatedAt time.Time
 }
 
@@ -81,7 +81,7 @@ type QueryKind string
 
 // The kinds of queries. Those of a kind other than QueryPresent take no text and no filter.
 const (
-	// not deleted: pinned first, then by what was active last, whatever the clock said
+	// not deleted: pinned first, then by what was active last, whatever the clock showed
 	QueryPresent    QueryKind = ""
 	QueryUnfinished QueryKind = "unfinished" // [eventlog.Summary.Unfinished] holds, deleted or not
 	QueryDeleted    QueryKind = "deleted"    // DeletedAt is set

@@ -378,7 +378,7 @@ func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog
 	return s.Summary(), nil
 }
 
-// Branch creates a session that begins with everything that was said in another before a prompt;
+// Branch creates a session that begins with all that another has before a prompt;
 // its agent is given that with its first prompt. The other stays as it is. Errors as of
 // [Manager.Create]; [eventlog.ErrNotFound] for an unknown prompt, [eventlog.ErrInvalid] for one
 // that joined another's turn or still waits.

@@ -126,7 +126,7 @@ func translated(err error) error {
 	return fmt.Errorf("%w: %v", kind, err)
 }
 
-// ofDisk is an error of the file at path, told apart: a disk that can only be read is for SQLite a
+// ofDisk sorts an error of the file at path: a disk that can only be read is for SQLite a
 // disk that fails, or a file that may not be written. What is tried is the file beside it: to close
 // the file itself would end SQLite's locks.
 func ofDisk(path string, err error) error {

@@ -64,7 +64,7 @@ func (p *pages) open(path string, alone bool) (err error) {
 	return err
 }
 
-// sizeOf is the size that a header names; 0 if there is no such.
+// sizeOf is the size that a header names; 0 if it names none.
 func sizeOf(n uint32) int64 {
 	if n == 1 {
 		n = 1 << 16

@@ -1,6 +1,6 @@
 // Command report prints what `go test -json` reports for people: a line
 // for each package when it is done, the output of tests that failed, what runs when
-// nothing was said for a while, and as its last line either that all passed or which
+// nothing was reported for a while, and as its last line either that all passed or which
 // tests failed. It ends with status 1 unless all passed.
 //
 //	go test -json ./... | go run ./scripts/report
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// silence is after how long without a line it is said what runs.
+// silence is how long no line comes before the report names what runs.
 const silence = 20 * time.Second
 
 func main() {

@@ -97,7 +97,7 @@ func (r *rig) start(ctx context.Context, content string) <-chan error {
 	return ended
 }
 
-// prompt runs a turn that has to succeed and returns what was said in it.
+// prompt runs a turn that has to succeed and returns its answer.
 func (r *rig) prompt(content string) []string {
 	r.tb.Helper()
 	before := len(r.host.Said())

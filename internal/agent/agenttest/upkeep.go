@@ -14,7 +14,7 @@ func (r *rig) can(what agent.Ability) bool {
 	return ok && slices.Contains(c.Choices().Can, what)
 }
 
-// checkCompact has what was said summed up, and goes on.
+// checkCompact has the conversation summarized, and goes on.
 func checkCompact(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, nil)
 	defer r.close()
@@ -46,7 +46,7 @@ func checkCompact(tb testing.TB, b agent.Backend, o Options) {
 	r.mustAnswer(o, "after it summed up")
 }
 
-// checkClear has the agent forget what was said, and goes on.
+// checkClear has the agent forget the conversation, and goes on.
 func checkClear(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, nil)
 	defer r.close()

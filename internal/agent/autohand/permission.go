@@ -88,7 +88,7 @@ func (s questions) reply(t *convo.Turn, q ask, id string, answer any) bool {
 }
 
 // decide has the CLI know that a question is shown, asks the session, and answers. gone says that
-// the CLI waits no longer.
+// the CLI has stopped waiting.
 func (s questions) decide(t *convo.Turn, q ask, id string,
 	act agent.Permission) (allowed, gone bool) {
 	ctx, done, ok := t.Join(s.c.Life())

@@ -54,7 +54,7 @@ type Calls[K comparable] struct {
 	byID map[string]K
 }
 
-// Add adds a call under an id. One that had the id before is known by it no longer.
+// Add adds a call under an id. One that had the id before no longer has it.
 func (c *Calls[K]) Add(id string, k K) {
 	if c.byID == nil {
 		c.byID = map[string]K{}

@@ -25,7 +25,7 @@ type speech struct {
 // TextKind is what a text of an agent is.
 type TextKind int
 
-// The kinds of texts: what is said to the user, and what the model thinks before.
+// The kinds of texts: messages to the user, and the model's thoughts before them.
 const (
 	Answer TextKind = iota
 	Thinking

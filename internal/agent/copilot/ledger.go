@@ -26,8 +26,8 @@ func (l ledger) used(e cli.Event, d event.AssistantUsage) {
 	l.report(d)
 }
 
-// numbers are the fields of an event that are numbers: others may hold what was said, as a summary
-// does.
+// numbers are the fields of an event that are numbers: others may hold parts of the conversation,
+// as a summary does.
 type numbers map[string]int64
 
 // UnmarshalJSON implements [json.Unmarshaler].

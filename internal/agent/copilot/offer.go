@@ -16,7 +16,7 @@ const hiddenTool = "view"
 // knownTools are the tools of the CLI that a model may be offered. Each asks before it acts, or
 // acts on nothing but the session's own shells and helper agents. What the CLI has beside them
 // reaches beyond the session or is not asked about: lsp starts programs that the workspace names,
-// session_store_sql reads what was said in other sessions, skill loads instructions. sql is there
+// session_store_sql reads other sessions' conversations, skill loads instructions. sql is there
 // for the agent's list of what is to do: without a session store it reaches the session's own
 // database only, and refuses ATTACH, VACUUM INTO and extensions, as was tried with 1.0.102.
 var knownTools = []string{

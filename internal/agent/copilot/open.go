@@ -134,7 +134,7 @@ func (c *conn) parameters() map[string]any {
 		// Nothing in a workspace runs commands, decides, or brings tools.
 		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false,
 		"enableOnDemandInstructionDiscovery": false,
-		// it would keep what was said beyond the session's end
+		// it would keep the conversation beyond the session's end
 		"enableSessionStore": false,
 	}
 	maps.Copy(p, c.loads.begin())

@@ -71,7 +71,7 @@ type searchHits func(ctx context.Context, workspace string, s agent.Search) (sen
 	complete bool)
 
 // leaveOut returns the arguments with which a search leaves sensitive files out, and which these
-// are; nil where there are none, or it cannot be said.
+// are; nil where there are none, or they cannot be known.
 func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMessage,
 	hits searchHits) (changed json.RawMessage, without []string) {
 	s, ok := searchOf(tool, arguments)

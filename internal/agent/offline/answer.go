@@ -181,7 +181,7 @@ func (t *turn) stream(words int, slowly bool) {
 	}
 }
 
-// quote repeats a little of what was said.
+// quote repeats a little of the prompt.
 func quote(s string) string { return code(wording.Cut(oneLine(s), 60)) }
 
 func oneLine(s string) string {

@@ -67,7 +67,7 @@ func (c *conn) startTask(call, command string, args json.RawMessage) error {
 	return nil
 }
 
-// work is a task, from its start to what is said about its end.
+// work is a task, from its start to the report of its end.
 func (c *conn) work(ctx context.Context, call, command string, args json.RawMessage) {
 	res, err := c.host.CallTool(ctx, agent.ToolCall{
 		ID:               call + "-run",

@@ -366,7 +366,7 @@ func listFilters(t *testing.T, r *rig) {
 	turn := event.TurnStart{TurnID: "t", MessageID: "m"}
 	in("a1", "/a", event.SessionTitleChanged{Title: "one"})
 	in("a2", "/a", turn)
-	in("a3", "/a") // nothing was said in it
+	in("a3", "/a") // it has no message
 	in("b1", "/b", event.PermissionRequested{RequestID: "p"})
 	in("b2", "/b", turn, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Failed})
 	in("c1", "", event.SessionTitleChanged{Title: "one of nowhere"})

@@ -219,7 +219,7 @@ func cancel(t *testing.T, r *rig) {
 	t.Logf("%d of 150 appends were withdrawn", cancelled)
 }
 
-// oddTexts: what users and agents write comes back as it was, also where it is no text.
+// oddTexts: what users and agents write comes back as it was, also where it is not text.
 func oddTexts(t *testing.T, r *rig) {
 	entries, s := Start(t, "a", 1)
 	s.Title, s.Model, s.Backend, s.Workspace = "Oddly\x00 \xff named", "m\x00\xfe", "b\x00",

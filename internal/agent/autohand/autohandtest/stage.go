@@ -327,7 +327,7 @@ func (s *stage) helper() {
 	s.tell("hook.subagentStop", object{"subagentId": "1"})
 }
 
-// late asks for leave and no longer waits for the answer.
+// late asks for permission and no longer waits for the answer.
 func (s *stage) late() {
 	id := s.fresh("perm")
 	s.tell("permissionRequest", object{"requestId": id, "tool": "run_command",

@@ -52,7 +52,7 @@ func (p *Program) Happened(text string) string {
 		"GitHub Copilot CLI reports a failure without a reason"))
 }
 
-// Words is what a provider said when it refused a call: the message of the JSON object that the CLI
+// Words are a provider's reason for refusing a call: the message of the JSON object that the CLI
 // (1.0.102) passes on, else the text itself; at most 400 characters, without a period at its end.
 func (p *Program) Words(text string) string {
 	var refusal struct{ Message string }
