@@ -58,7 +58,7 @@ func (u userServers) Prompts(ctx context.Context, workspace string,
 	for _, p := range all {
 		prompt := server.MCPPrompt{Server: p.Server, Name: p.Name, About: p.About}
 		for _, a := range p.Arguments {
-			prompt.Arguments = append(prompt.Arguments, server.PromptArgument(a))
+			prompt.Arguments = append(prompt.Arguments, server.MCPArgument(a))
 		}
 		list = append(list, prompt)
 	}
@@ -77,21 +77,38 @@ func (u userServers) Resources(ctx context.Context, workspace string,
 	session eventlog.ID) (list []server.MCPResource, err error) {
 	all, err := u.UserServers.Resources(ctx, mcp.In{Workspace: workspace, Session: session})
 	for _, r := range all {
-		list = append(list, server.MCPResource(r))
+		one := server.MCPResource{Server: r.Server, URI: r.URI, Name: r.Name, About: r.About}
+		for _, a := range r.Arguments {
+			one.Arguments = append(one.Arguments, server.MCPArgument(a))
+		}
+		list = append(list, one)
 	}
 	return list, err
 }
 
 // Resource implements [server.UserServers].
-func (u userServers) Resource(ctx context.Context, workspace, name, uri string) (string, error) {
-	text, err := u.UserServers.Resource(ctx, mcp.In{Workspace: workspace}, name, uri)
-	return text, refused(err)
+func (u userServers) Resource(ctx context.Context, workspace, name string,
+	r server.MCPResourceRequest) (taken server.MCPTaken, err error) {
+	got, err := u.UserServers.Resource(ctx, mcp.In{Workspace: workspace}, name, r.URI, r.Arguments)
+	taken.Text = got.Text
+	for _, p := range got.Pictures {
+		taken.Pictures = append(taken.Pictures, server.MCPPicture(p))
+	}
+	return taken, refused(err)
+}
+
+// Complete implements [server.UserServers].
+func (u userServers) Complete(ctx context.Context, workspace, name string,
+	c server.MCPCompletion) ([]string, error) {
+	values, err := u.UserServers.Complete(ctx, mcp.In{Workspace: workspace}, name,
+		mcp.Completion{Prompt: c.Prompt, URI: c.URI, Argument: c.Argument, Value: c.Value}, c.Arguments)
+	return values, refused(err)
 }
 
 // refused is why a server did not answer.
 func refused(err error) error {
 	if err = known(err); err != nil && !errors.Is(err, eventlog.ErrNotFound) {
-		err = fmt.Errorf("%w (%w)", err, eventlog.ErrInvalid)
+		err = fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
 	}
 	return err
 }

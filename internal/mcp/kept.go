@@ -17,6 +17,7 @@ type kept struct {
 	Tools     []*mcp.Tool     `json:"tools"`
 	Prompts   []*mcp.Prompt   `json:"prompts,omitempty"`
 	Resources []*mcp.Resource `json:"resources,omitempty"`
+	Completes bool            `json:"completes,omitempty"` // what they are asked for with
 	// Instructions are the beginning of what it has for models.
 	Instructions string `json:"instructions,omitempty"`
 }
@@ -34,6 +35,7 @@ func (s *UserServers) offered(ctx context.Context, at place, c *connected) (User
 	k := kept{Tools: tools}
 	if of := c.session.InitializeResult(); of != nil {
 		k.Instructions = wording.Cut(oneLine(of.Instructions), 1000)
+		k.Completes = of.Capabilities != nil && of.Capabilities.Completions != nil
 	}
 	k.Prompts, err = c.prompts(ctx)
 	if err == nil {
@@ -67,7 +69,7 @@ func (s *UserServers) described(at place, k kept) (st UserServerStatus, err erro
 	m := s.cfg.Servers[at.name]
 	st = UserServerStatus{Name: at.name, Type: m.Type, Where: m.Where(), State: Ready,
 		Tools: []OfferedTool{}, prompts: k.Prompts,
-		resources: k.Resources, Instructions: k.Instructions}
+		resources: k.Resources, completes: k.Completes, Instructions: k.Instructions}
 	st.offers, st.now, err = describe(at.name, k.Tools)
 	for _, o := range st.offers {
 		st.Tools = append(st.Tools, OfferedTool{Name: o.name, Tokens: o.price()})

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,11 +19,11 @@ type Prompt struct {
 	Server    string
 	Name      string
 	About     string
-	Arguments []PromptArgument
+	Arguments []Argument
 }
 
-// PromptArgument is what a prompt is about.
-type PromptArgument struct {
+// Argument is what a prompt, or an address of a resource, is about.
+type Argument struct {
 	Name     string
 	About    string
 	Required bool
@@ -53,7 +54,7 @@ func (s *UserServers) Prompts(ctx context.Context, in In) (all []Prompt, err err
 		for _, p := range server.prompts {
 			prompt := Prompt{Server: server.Name, Name: p.Name, About: oneLine(p.Description)}
 			for _, a := range p.Arguments {
-				prompt.Arguments = append(prompt.Arguments, PromptArgument{a.Name, oneLine(a.Description),
+				prompt.Arguments = append(prompt.Arguments, Argument{a.Name, oneLine(a.Description),
 					a.Required})
 			}
 			all = append(all, prompt)
@@ -89,6 +90,35 @@ func (s *UserServers) Prompt(ctx context.Context, in In, server, name string,
 		}
 	}
 	return handed(server, parts)
+}
+
+// Completion is what a user has typed of an argument: of a prompt, or of the template of a resource.
+type Completion struct{ Prompt, URI, Argument, Value string }
+
+// Complete returns what an argument may be, where its server has an opinion, with the others given.
+func (s *UserServers) Complete(ctx context.Context, in In, server string, q Completion,
+	given map[string]string) (values []string, err error) {
+	all, err := s.look(ctx, s.workspace(in), false)
+	if err != nil || slices.ContainsFunc(all, func(x UserServerStatus) bool {
+		return x.Name == server && !x.completes
+	}) {
+		return nil, err
+	}
+	ref := &mcp.CompleteReference{Type: "ref/prompt", Name: q.Prompt}
+	if q.URI != "" {
+		ref = &mcp.CompleteReference{Type: "ref/resource", URI: q.URI}
+	}
+	err = s.once(ctx, in, server, func(ctx context.Context, c *connected) error {
+		res, err := c.session.Complete(ctx, &mcp.CompleteParams{Ref: ref,
+			Argument: mcp.CompleteParamsArgument{Name: q.Argument, Value: q.Value},
+			Context:  &mcp.CompleteContext{Arguments: given}})
+		if err == nil {
+			values = res.Completion.Values
+		}
+		return err
+	})
+	// a value stands in a line
+	return slices.DeleteFunc(values, func(v string) bool { return wording.Shown(v) != v || oneLine(v) != v }), err
 }
 
 // once asks a server something over a connection of its own.

@@ -71,7 +71,8 @@ type UserServerStatus struct {
 	now    descriptions
 	// what it has for users
 	prompts   []*mcp.Prompt
-	resources []*mcp.Resource
+	resources []*mcp.Resource // templates, too
+	completes bool
 }
 
 // UserServers are the MCP servers that a user set up. Sessions reach them by [UserServers.Lend];

@@ -20,7 +20,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			GET /api/sessions/{id}, PATCH /api/sessions/{id}, DELETE /api/sessions/{id}, GET /api/sessions/{id}/choices,
 			POST /api/sessions/{id}/restore, POST /api/sessions/{id}/messages, PATCH /api/sessions/{id}/messages/{messageId},
 			DELETE /api/sessions/{id}/messages/{messageId}, POST /api/sessions/{id}/rewind, POST /api/sessions/{id}/rewind/undo, POST /api/sessions/{id}/compact,
-			GET /api/mcp, GET /api/mcp/prompts, POST /api/mcp/{server}/prompt, GET /api/mcp/resources, POST /api/mcp/{server}/resource,
+			GET /api/mcp, GET /api/mcp/prompts, POST /api/mcp/{server}/prompt, GET /api/mcp/resources, POST /api/mcp/{server}/resource, POST /api/mcp/{server}/complete,
 			POST /api/mcp/{server}/switch,
 			GET /api/sessions/{id}/worktree, POST /api/sessions/{id}/worktree/bring, POST /api/sessions/{id}/worktree/undo,
 			DELETE /api/sessions/{id}/worktree, POST /api/sessions/{id}/worktree/restore,

@@ -141,7 +141,8 @@ var named = map[string]string{
 	"GET /api/search?session=":      "",
 	"GET /api/mcp/prompts?session=": "", "POST /api/mcp/{server}/prompt?session=": `{"name":"x"}`,
 	"GET /api/mcp/resources?session=": "", "POST /api/mcp/{server}/resource?session=": `{"uri":"x"}`,
-	"GET /api/mcp?session=": "", "POST /api/mcp/{server}/switch?session=": `{"off":true}`,
+	"POST /api/mcp/{server}/complete?session=": `{"uri":"x","argument":"x","value":""}`,
+	"GET /api/mcp?session=":                    "", "POST /api/mcp/{server}/switch?session=": `{"off":true}`,
 	"DELETE /api/permissions/{grantId}": "", "DELETE /api/permissions/{grantId}?session=": "",
 	"GET /api/sessions/{id}": "", "PATCH /api/sessions/{id}": `{"title":"x"}`,
 	"DELETE /api/sessions/{id}": "", "POST /api/sessions/{id}/restore": "",
@@ -196,7 +197,7 @@ var named = map[string]string{
 var unnamed = []string{"GET /sessions?current=", "GET /api/search?output=",
 	"GET /api/outputs/{id}/page?output=", "GET /api/stream?sessions=",
 	"POST /api/mcp/{server}/allow", "POST /api/mcp/{server}/switch", "POST /api/mcp/{server}/prompt",
-	"POST /api/mcp/{server}/resource", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
+	"POST /api/mcp/{server}/resource", "POST /api/mcp/{server}/complete", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
 	"GET /mcp/w/{workspaceId}", "DELETE /mcp/w/{workspaceId}"}
 
 // To everybody else a person's session, and all that is in it, is as if it never was: by every

@@ -26,36 +26,68 @@ type UserServers interface {
 	Prompt(ctx context.Context, workspace, name string, p MCPPromptRequest) (string, error)
 	// Resources are what they let users read.
 	Resources(ctx context.Context, workspace string, session eventlog.ID) ([]MCPResource, error)
-	// Resource is the text of one.
-	Resource(ctx context.Context, workspace, name, uri string) (string, error)
+	// Resource is what one is.
+	Resource(ctx context.Context, workspace, name string, r MCPResourceRequest) (MCPTaken, error)
+	// Complete is what an argument may be.
+	Complete(ctx context.Context, workspace, name string, c MCPCompletion) ([]string, error)
 }
 
 // MCPResource is something that a server lets its users read.
 type MCPResource struct {
 	Server string `json:"server"`
-	URI    string `json:"uri"`
+	URI    string `json:"uri"` // a template (RFC 6570) where it asks for something
 	Name   string `json:"name"`
 	About  string `json:"about,omitempty"`
+
+	Arguments []MCPArgument `json:"arguments"`
 }
 
 type resourceList struct {
 	Resources []MCPResource `json:"resources"`
 }
 
-type resourceRequest struct {
-	URI string `json:"uri"`
+// MCPResourceRequest asks for what one is.
+type MCPResourceRequest struct {
+	URI       string            `json:"uri"`
+	Arguments map[string]string `json:"arguments,omitempty"`
+}
+
+// MCPTaken is what goes with a prompt.
+type MCPTaken struct {
+	Text     string       `json:"text"`
+	Pictures []MCPPicture `json:"pictures"`
+}
+
+// MCPPicture is one.
+type MCPPicture struct {
+	Type string `json:"type"`
+	Data []byte `json:"data"`
+}
+
+// MCPCompletion asks what an argument may be: of a prompt, or of a resource that is a template.
+type MCPCompletion struct {
+	Prompt   string `json:"prompt,omitempty"`
+	URI      string `json:"uri,omitempty"`
+	Argument string `json:"argument"`
+	Value    string `json:"value"` // as far as it is typed
+	// Arguments are the others, as far as they are known.
+	Arguments map[string]string `json:"arguments,omitempty"`
+}
+
+type completions struct {
+	Values []string `json:"values"`
 }
 
 // MCPPrompt is a text that a server has for its users.
 type MCPPrompt struct {
-	Server    string           `json:"server"`
-	Name      string           `json:"name"`
-	About     string           `json:"about,omitempty"`
-	Arguments []PromptArgument `json:"arguments"`
+	Server    string        `json:"server"`
+	Name      string        `json:"name"`
+	About     string        `json:"about,omitempty"`
+	Arguments []MCPArgument `json:"arguments"`
 }
 
-// PromptArgument is what a prompt is about.
-type PromptArgument struct {
+// MCPArgument is what a prompt, or a resource that is a template, asks for.
+type MCPArgument struct {
 	Name     string `json:"name"`
 	About    string `json:"about,omitempty"`
 	Required bool   `json:"required,omitempty"`
@@ -213,18 +245,33 @@ func (ms *mcpServers) resources(r *http.Request, _ empty) (list resourceList, er
 	for i, one := range list.Resources {
 		list.Resources[i].Name, list.Resources[i].About = wording.Shown(one.Name),
 			wording.Shown(one.About)
+		list.Resources[i].Arguments = listed(one.Arguments)
 	}
 	return list, nil
 }
 
-// resource returns the text of a resource.
-func (ms *mcpServers) resource(r *http.Request, in resourceRequest) (out promptText, err error) {
+// resource returns what a resource is.
+func (ms *mcpServers) resource(r *http.Request, in MCPResourceRequest) (out MCPTaken, err error) {
 	workspace, _, err := ms.in(r)
 	if err == nil && ms.all == nil {
 		err = eventlog.ErrNotFound
 	}
 	if err == nil {
-		out.Text, err = ms.all.Resource(r.Context(), workspace, chi.URLParam(r, "server"), in.URI)
+		out, err = ms.all.Resource(r.Context(), workspace, chi.URLParam(r, "server"), in)
 	}
+	out.Pictures = listed(out.Pictures)
+	return out, err
+}
+
+// complete returns what an argument may be.
+func (ms *mcpServers) complete(r *http.Request, in MCPCompletion) (out completions, err error) {
+	workspace, _, err := ms.in(r)
+	if err == nil && ms.all == nil {
+		err = eventlog.ErrNotFound
+	}
+	if err == nil {
+		out.Values, err = ms.all.Complete(r.Context(), workspace, chi.URLParam(r, "server"), in)
+	}
+	out.Values = listed(out.Values)
 	return out, err
 }

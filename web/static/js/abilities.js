@@ -4,7 +4,6 @@
 import { getJSON, path, post, session } from './api.js'
 import { confirmed } from './confirm.js'
 import * as menu from './menu.js'
-import { prompts } from './serverprompts.js'
 import { toast } from './toast.js'
 
 const number = (n) => n.toLocaleString('en')
@@ -57,7 +56,7 @@ export const offered = () => agents.known
 
 /** Asks again what the agent can; whether that is news. */
 export async function look() {
-  const asked = prompts()
+  const asked = import('./servertexts.js').then((m) => m.commands())
   const { can, commands } = session() ? await getJSON(path('/choices')) : { can: [], commands: [] }
   const ours = can.map((what) => abilities[what]).filter(Boolean)
   const theirs = commands.map((c) => ({ name: `/${c.name}`, what: c.about, hint: c.hint, icon: 'slash', end: 'agent' })).filter((c) => !ours.some((o) => o.name === c.name))

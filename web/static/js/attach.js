@@ -121,7 +121,8 @@ export async function collect() {
   return { attachments: attachments.filter(Boolean), clear }
 }
 
-function addFile(file) {
+/** Adds a chip for a file that goes with the next prompt. */
+export function addFile(file) {
   if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20 MiB for attachments.`))
   const upload = uploadOnce(file.name, file)
   let agreed = false // that it goes although it may hold secrets

@@ -6,7 +6,6 @@ import { filesLike } from './api.js'
 import { commands, groups } from './commands.js'
 import { at as name } from './mentions.js'
 import * as menu from './menu.js'
-import { resources } from './serverresources.js'
 import { failed } from './toast.js'
 
 function replaceWord(field, from, text) {
@@ -16,14 +15,14 @@ function replaceWord(field, from, text) {
 
 function files(field, q, from, wrap) {
   const find = async (signal) => {
-    const theirs = /^[^/\s]+:/.test(q) && field.value[from] === '@' ? await resources(q, signal).catch(() => []) : []
+    const theirs = /^[^/\s]+:/.test(q) && field.value[from] === '@' ? await import('./servertexts.js').then((m) => m.resources(q, signal)).catch(() => []) : []
     if (theirs.length) return theirs
     const { files: list, secret } = await filesLike(q, 20, { signal })
     return list.slice(0, 12).map((f) => (secret?.includes(f) ? { label: f, icon: 'key', end: 'may hold secrets' } : { label: f }))
   }
   menu.ask(find, field, (item) => {
     replaceWord(field, from, item.attach ? '' : wrap(item.label))
-    item.attach?.().catch(failed)
+    item.attach?.(field).catch(failed)
   }).catch(() => {}) // one can type the name
 }
 
@@ -40,6 +39,11 @@ function offer(field, typed, more) {
 /** Looks at the word before the caret and opens, changes or closes the menu. */
 export function suggest(field) {
   const before = field.value.slice(0, field.selectionEnd)
+  const [asks] = /^\/\S+:\S+(?=\n)/.exec(before) ?? []
+  if (asks) {
+    const c = offered().find((known) => known.name === asks)
+    return c ? c.values?.(field) : look().then((news) => news && suggest(field), () => {}) // one can type what it asks for
+  }
   const command = /^\/(\S*)$/.exec(before)
   if (command && !before.startsWith('//')) {
     if (before === '/') look().then((news) => { if (news && menu.isOpen() && field.value.slice(0, field.selectionEnd) === '/') offer(field, before, true) }, () => {}) // without it our own are offered
