@@ -25,8 +25,8 @@ if [ "${1:-}" = race ]; then
 fi
 
 # The browser's tests take all of the machine, so they run alone. Real agents (TestReal) wait more
-# than they work, but what they wait for is given up in time, so they run before the rest. In CI
-# make check follows, so what it runs with the race detector is left to it.
+# than they work, so four run at once, but what they wait for is given up in time, so they run
+# before the rest. In CI make check follows, so what it runs with the race detector is left to it.
 starts='^[[:space:]]*go [a-z(]|\.Go\(|\.Parallel\('
 browser="" programs="" rooms="" real=""
 for package in $($go list -f '{{.ImportPath}}={{.Dir}}' ./...); do
@@ -69,7 +69,7 @@ tests="$go test $race -json -vet=off -timeout 40m"
 # shellcheck disable=SC2086
 {
 	[ -z "$browser" ] || $tests $browser || true
-	[ -z "$real" ] || $tests -run '^TestReal' $real || true
+	[ -z "$real" ] || $tests -parallel 4 -run '^TestReal' $real || true
 	[ -z "$programs" ] || $tests $programs || true
 	[ -z "$rooms" ] || $tests -skip '^TestReal' $rooms || true
 } | "$report"

@@ -154,6 +154,7 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 // The real Codex reports neither a command that it refuses nor the refusal of a provider, which it
 // presents as an answer. A warning stands for the first, and an error for the second.
 func TestRealCodexTellsNothingOfWhatItRefuses(t *testing.T) {
+	t.Parallel()
 	h, model, _ := sitWith(t, "codex-acp", nil)
 	const refused,
 		runs = `{"cmd":"touch a","sandbox_permissions":"with_additional_permissions","additional_permissions":{"file_system":{"write":["/etc"]}}}`, `{"cmd":"ls"}`
@@ -201,6 +202,7 @@ func TestRealCodexTellsNothingOfWhatItRefuses(t *testing.T) {
 // The real Claude Code keeps the folder of its shell: a command is asked about with its folder, so
 // that what was granted there covers it, until one may have left it.
 func TestRealClaudeKeepsItsFolder(t *testing.T) {
+	t.Parallel()
 	h, model, _ := sitWith(t, "claude-agent-acp", nil)
 	if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
 		t.Fatal(err)
@@ -247,6 +249,7 @@ func TestRealClaudeKeepsItsFolder(t *testing.T) {
 // secret, also where its user's own settings allow the shell, and what is refused does not reach
 // the model.
 func TestRealClaudeAsksBeforeItReads(t *testing.T) {
+	t.Parallel()
 	model, with := realAgent(t, "claude-agent-acp")
 	h := sit(t, "", func(c *acp.Config) {
 		with(c)
@@ -301,6 +304,7 @@ func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 // Of a large output the real Claude Code shows its client more than its model reads. What is
 // reported as read is what the model was sent, and the user sees the rest.
 func TestRealClaudeReadsLessThanItShows(t *testing.T) {
+	t.Parallel()
 	h, model, _ := sitWith(t, "claude-agent-acp", nil)
 	write(t, filepath.Join(h.dir, "large.txt"), strings.Repeat("a line of thirty-two characters\n",
 		2500))
@@ -333,6 +337,7 @@ func TestRealClaudeReadsLessThanItShows(t *testing.T) {
 // The real Claude Code tries a call of its model again by itself, and it is reported while it
 // waits.
 func TestRealClaudeSaysThatItTriesAgain(t *testing.T) {
+	t.Parallel()
 	model, with := realAgent(t, "claude-agent-acp")
 	to, err := url.Parse(model.URL())
 	if err != nil {
@@ -378,8 +383,10 @@ func TestRealClaudeSaysThatItTriesAgain(t *testing.T) {
 // Each of the real agents shows a file by the session's tool, without a question of its
 // own, and asks before it writes one.
 func TestRealAdapters(t *testing.T) {
+	t.Parallel()
 	for name, a := range adapters {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h, model, _ := sitWith(t, name, nil)
 			written := filepath.Join(t.TempDir(), "new.txt")
 			model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`},

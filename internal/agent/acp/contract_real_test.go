@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -58,10 +59,28 @@ func TestRealContract(t *testing.T) {
 	if os.Getenv("CI") == "" && os.Getenv("WEBCHAT_TEST_AGENTS") == "" {
 		t.Skip("WEBCHAT_TEST_AGENTS is not set, so the contract is not tried with real agents")
 	}
-	for name, a := range contracts {
-		t.Run(name, func(t *testing.T) { realContract(t, name, a, nil) })
+	if name := os.Getenv(contractOf); name != "" {
+		t.Run(name, func(t *testing.T) { realContract(t, name, contracts[name], nil) })
+		return
+	}
+	t.Parallel()
+	for name := range contracts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^TestRealContract$")
+			cmd.Env = append(os.Environ(), contractOf+"="+name)
+			out, err := cmd.CombinedOutput()
+			t.Logf("%s", out)
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
+
+// contractOf names the agent whose contract this process tries. The contract looks for goroutines
+// that are left over, so agents whose contracts are tried side by side need a process each.
+const contractOf = "WEBCHAT_TEST_CONTRACT"
 
 // lentBy is what agents put before the names of the session's tools.
 var lentBy = regexp.MustCompile(`^(mcp__webchat__|webchat-([0-9a-f]{8}-)?)`)
@@ -161,6 +180,9 @@ func realContract(t *testing.T, name string, a played,
 	}
 	if a.forge != nil {
 		o.Forge = func(tool string) string { return play(a.forge(tool)) }
+	}
+	if with == nil {
+		o.Elsewhere = map[string]string{"Contained": "TestContract: what panics is our own side"}
 	}
 	agenttest.Run(t, b, o)
 }

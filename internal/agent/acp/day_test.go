@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/event"
@@ -106,6 +107,7 @@ func calls(ws string) (steps []scripted.Step) {
 // A day's work by the real Claude Code asks at most eight questions of a user who answers with the
 // widest grant, and those about the secret, by its shell and by a display, are among them.
 func TestRealDayOverACP(t *testing.T) {
+	t.Parallel()
 	c := &clerk{held: map[string]bool{}}
 	bin := t.TempDir()
 	for _, name := range []string{"go", "make", "git"} {
@@ -114,8 +116,11 @@ func TestRealDayOverACP(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	h, model, _ := sitWith(t, "claude-agent-acp", func(h *agenttest.Host) {
+	model, with := realAgent(t, "claude-agent-acp")
+	h := sit(t, "", func(c *acp.Config) {
+		with(c)
+		c.Env[0] = "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	}, func(h *agenttest.Host) {
 		h.Permit = func(p agent.Permission) agent.Verdict { return c.permit(t, p) }
 		h.Tool = func(_ context.Context, call agent.ToolCall) agent.Result { // as the session's tools ask
 			var a struct{ Path string }

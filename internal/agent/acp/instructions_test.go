@@ -104,9 +104,11 @@ func TestThreat111InstructionsThatLeadAway(t *testing.T) {
 // The real Claude Code and Codex load a plain file, none that is switched off, and send no model
 // what such files lead to.
 func TestRealThreat111InstructionsThatLeadAway(t *testing.T) {
+	t.Parallel()
 	for name, plain := range map[string]string{"claude-agent-acp": "CLAUDE.md",
 		"codex-acp": "AGENTS.md"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			preset := acp.Presets()[strings.Split(name, "-")[0]]
 			sent := func(off bool, files ...string) []byte {
 				t.Helper()

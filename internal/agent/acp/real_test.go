@@ -56,6 +56,7 @@ func called(r copilottest.Request, end string) string {
 // The real Copilot CLI with a model of ours: it shows a file by the session's tool over
 // MCP, and asks before it writes one.
 func TestRealCopilot(t *testing.T) {
+	t.Parallel()
 	model := copilottest.New(t)
 	written := filepath.Join(t.TempDir(), "new.txt")
 	model.Answer(func(r copilottest.Request) *copilottest.Reply {
@@ -112,6 +113,7 @@ func TestRealCopilot(t *testing.T) {
 // as well, takes nothing over: the session's tools are reached, and each call of its tools
 // is asked about.
 func TestRealThreat88AServerOfTheSameNameIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	model := copilottest.New(t)
 	home, struck := t.TempDir(), filepath.Join(t.TempDir(), "struck")
 	servers, err := json.Marshal(

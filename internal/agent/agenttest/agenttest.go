@@ -68,6 +68,8 @@ type Options struct {
 	// Cannot says why this backend's agents do not do one of the three above, by its
 	// name. An agent that has Write needs either.
 	Cannot map[string]string
+	// Elsewhere names checks that are not run, and says where what they prove is proved.
+	Elsewhere map[string]string
 	// Background returns a prompt upon which the agent leaves command running in the
 	// background and ends its turn; nil if this backend's agents never do.
 	Background func(command string) string
@@ -128,6 +130,9 @@ var checks = []check{
 func Run(t *testing.T, b agent.Backend, o Options) {
 	t.Helper()
 	for _, c := range checks {
+		if o.Elsewhere[c.name] != "" {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) { c.run(t, b, o) })
 	}
 }
