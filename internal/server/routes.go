@@ -151,15 +151,15 @@ func (p *resources) routes() []route {
 				"both. If the agent has gone on since, it is given the text of the conversation with its "+
 				"next prompt"),
 		of(find, post, path+"/compact", guard.Write, 202, compact, "",
-			"Have the agent replace what was said by a summary, in a turn of its own; focus says what the "+
-				"summary must not lose"),
+			"Have the agent replace the conversation by a summary, in a turn of its own; focus says what "+
+				"the summary must not lose"),
 		of(find, post, path+"/clear", guard.Write, 200, forget, "",
 			"Have the agent forget the whole conversation. The log keeps it, and files stay as they are"),
 		of(find, post, path+"/inside", guard.Write, 200, inside, "",
 			"Ask the agent what it works with: what fills its context, instruction files, helpers, "+
-				"skills. It is started if it rests; what it does not tell of is null"),
+				"skills. It is started if it rests; what it does not report is null"),
 		to(post, path+"/branch", guard.Write, 201, p.catalog.branch, "",
-			"Begin a session with everything that was said before a prompt; its agent is given that with "+
+			"Begin a session with everything before a prompt; its agent is given that with "+
 				"its first prompt"),
 		{post, path + "/display", guard.Write, in(p.looker.display), 200, displayRequest{},
 			displayReply{},

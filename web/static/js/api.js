@@ -100,7 +100,7 @@ export function uploadOnce(name, blob) {
   return () => (sent ??= upload(path(`/attachments?name=${encodeURIComponent(name)}`), blob).catch((err) => { sent = null; throw err }))
 }
 
-/** An id that nobody else has; crypto.randomUUID is not there over plain HTTP. */
+/** A unique id; crypto.randomUUID is not there over plain HTTP. */
 export const newID = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('')
 
 /** The session of this page, and a path below it. */

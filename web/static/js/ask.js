@@ -61,7 +61,7 @@ const acts = {
   why: (el) => explain(el),
   'deny-reason'(el) {
     const reason = reasonOf(el)?.value.trim()
-    if (reason && !off()) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
+    if (reason && !off()) send(el, { decision: 'deny', reason }) // a user who gives one has read the question
     else decide(el, { decision: 'deny' })
   },
   look,

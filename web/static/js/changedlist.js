@@ -1,5 +1,5 @@
 // What the session changed, file by file. A file opens on the Desk as what changed in
-// it since the session began; no model is told.
+// it since the session began; no model is involved.
 
 import { getJSON, path, session } from './api.js'
 import { display } from './display.js'

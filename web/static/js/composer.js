@@ -128,7 +128,7 @@ export async function look(wanted, place) {
   return shown
 }
 
-/** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
+/** What could not be shown has a card that says so. A command may run for long, and nothing waits for it here. */
 async function show(wanted, place) {
   if (writing.fresh) return displayNext(wanted) // its page opens at once
   const answer = display(wanted, place).catch((err) => { if (err.status !== 422 || err.notKept) throw err })

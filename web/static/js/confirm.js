@@ -6,7 +6,7 @@ const question = {
   answer: () => {}, // to the question that is open
 }
 
-// The browser tells of an end later, when the next question may be open already.
+// The browser reports the end later, when the next question may be open already.
 dialog?.addEventListener('close', () => { if (!dialog.open) question.answer(dialog.returnValue === 'yes') })
 
 /** Whether the user says yes. */

@@ -1,5 +1,5 @@
 // This tab's side of the shared streams: frames go to the queue, the state of
-// the connection to the pill, changed sessions to whoever listens.
+// the connection to the pill, changed sessions to their listeners.
 
 import { review } from './expire.js'
 import { scriptURL } from './html.js'

@@ -186,7 +186,7 @@ export function reopen() {
   if (key && tabOf(key)) bring(tabOf(key))
 }
 
-const seen = new Set() // outputs whose opening the server was told of
+const seen = new Set() // outputs whose opening was reported to the server
 
 /** Notes in the log that the reader looked at what is in front. */
 export function looked(tab) {

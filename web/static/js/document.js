@@ -11,7 +11,7 @@ import { failed } from './toast.js'
 const ids = 'user-content-' // what the server puts before each id
 const wanted = new Map() // path → the place in it to go to once it is shown
 
-/** What a part of an address stands for; as it is written where it is no text. */
+/** What a part of an address stands for; as it is written where it is not text. */
 function decoded(part) {
   try {
     return decodeURIComponent(part)

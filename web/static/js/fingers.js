@@ -7,7 +7,7 @@ const hand = {
   held: false,
 }
 
-/** Whether the finger that was on the screen last had rested: lifting it is no tap. */
+/** Whether the finger that was on the screen last had rested: lifting it is not a tap then. */
 export const rested = () => hand.held
 
 /** The name of a key, for where there are keys: none on phones. */

@@ -1,5 +1,5 @@
 // What crosses the divider: lines or all of what stands on the Desk go with the next
-// prompt, at a price that is said before. The bubble stands below a selection.
+// prompt, at a price that is shown before. The bubble stands below a selection.
 
 import { getJSON, getText } from './api.js'
 import { clone, some } from './html.js'

@@ -1,9 +1,9 @@
-// Where a link in prose leads is said while it is pointed at or has the focus: in the foot of its
+// Where a link in prose leads is shown while it is pointed at or has the focus: in the foot of its
 // pane, else at the window's edge. A finger's first tap says it, the second follows.
 
 import { clone } from './html.js'
 
-/** What is said. */
+/** The words for it. */
 const now = {
   shown: null, // the element that says it
   link: null, // the link it says it of

@@ -11,7 +11,7 @@ import { viewerOf } from './viewer.js'
 const looks = new Map() // output → the requests it shows
 const question = (request) => document.querySelector(`#dock-asks [data-request="${CSS.escape(request)}"][data-held]`)
 
-/** Opens what a question is about on the Desk. No model is told. */
+/** Opens what a question is about on the Desk. No model is involved. */
 export async function look(el) {
   try {
     const shown = await display({ tool: 'show_held', arguments: { held: el.dataset.held, path: el.dataset.path } })

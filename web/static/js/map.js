@@ -48,7 +48,7 @@ function draw(card) {
   const map = mapOf(card)
   if (!map) return
   const code = card.querySelector('.code')
-  if (!code.scrollHeight) return // it stands on the Desk now; sizes tells when it is here again
+  if (!code.scrollHeight) return // it stands on the Desk now; sizes reports when it is here again
   const from = Number(card.dataset.from)
   const unit = tall / (Number(card.dataset.to) - from + 1) // of a line
   const at = new Set((found.get(card) ?? []).map((n) => Math.round((n - from) * unit / mark) * mark))

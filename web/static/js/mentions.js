@@ -105,5 +105,5 @@ export async function settle() {
 export function mentioned() {
   clearTimeout(soon.timer)
   if (!chips.size && !off.size && !field.value.includes('@')) return
-  soon.timer = setTimeout(() => settle().catch(() => {}), wait) // when it is sent, an error is told
+  soon.timer = setTimeout(() => settle().catch(() => {}), wait) // when it is sent, an error is shown
 }

@@ -20,7 +20,7 @@ export const muted = {
 
 /** What happened out of sight. */
 const away = {
-  missed: '', // what happened out of sight and could not be told
+  missed: '', // what happened out of sight and could not be notified
 }
 
 /** Offers to tell the next time, once. */
@@ -56,7 +56,7 @@ export function notifying() {
     if (!s) return
     const before = was.get(s.sessionId)
     was.set(s.sessionId, s)
-    // One tab tells: the one that shows the session, or else any home page.
+    // One tab notifies: the one that shows the session, or else any home page.
     const mine = s.sessionId === document.body.dataset.session
     if (!before || !document.hidden || !mine) return
     if (s.pending > before.pending) question(s)

@@ -1,4 +1,4 @@
-// What the bar offers for what is typed: files of the workspace, what was said and
+// What the bar offers for what is typed: files of the workspace, messages and what was
 // shown here, sessions, and things to do. > does, : goes to a line, ! runs, # finds a
 // definition in what is in front.
 
@@ -85,7 +85,7 @@ function jump(el) {
   el.scrollIntoView({ block: 'center' })
 }
 
-/** What was said and shown in this session, as far as the page has it. */
+/** Messages and outputs of this session, as far as the page has it. */
 function here(q, limit) {
   const outs = shown().filter((r) => contains(r.name, q))
   const said = [...document.querySelectorAll('#turns .turn:not([data-look]) h2[id], #turns .said:not(.other)')].filter((el) => contains(el.textContent, q))

@@ -7,7 +7,7 @@ import { fragment } from './html.js'
 export async function load(href) {
   const page = fragment(await getText(href))
   return (doc) => {
-    if (doc.querySelector('#earlier a')?.href !== href) return // turns were given back meanwhile: these do not fit any more
+    if (doc.querySelector('#earlier a')?.href !== href) return // turns were given back meanwhile, so these no longer fit
     const turns = doc.getElementById('turns')
     const older = page.querySelector('#turns')
     turns.prepend(...[...older.children].filter((el) => !doc.getElementById(el.id)))

@@ -14,7 +14,7 @@ const often = 500 // milliseconds between two times that a file is drawn anew
 const rest = 10 // and as many times what drawing it took: a large file takes no more than a share of a processor
 /** What is known of the disk. */
 const fromDisk = {
-  news: {}, // what the stream said last: ids of outputs
+  news: {}, // the latest of the stream: ids of outputs
   busy: false, // it is taken in at the moment
   stale: false, // and has changed since
 }

@@ -1,6 +1,6 @@
-// The bar on Ctrl K: opens files, outputs, sessions and what was said, and does
+// The bar on Ctrl K: opens files, outputs, sessions and messages, and does
 // things. It lies over the conversation, so that the Desk shows what is under the
-// cursor; that is neither told nor kept until it is opened.
+// cursor; that is neither reported nor kept until it is opened.
 
 import { offers } from './offers.js'
 import { clone, plain } from './html.js'

@@ -1,5 +1,5 @@
 // Looking before opening: what is under the cursor of the bar stands on the Desk in
-// one tab of its own. Nothing of it is kept or told until it is opened.
+// one tab of its own. Nothing of it is kept or reported until it is opened.
 
 import { path, post, session } from './api.js'
 import { visit } from './base.js'
@@ -106,7 +106,7 @@ export async function keepLook(option, { beside, focus } = {}) {
     drop(key)
     if (!had.outs.includes(look.out)) had.outs.push(look.out)
     desk.known.add(look.out)
-    if ((beside && was) || desk.front === key) desk.front = was ?? null // the look is no more
+    if ((beside && was) || desk.front === key) desk.front = was ?? null // the look has ended
     openOutput(look.out, { lines: option?.lines, other: beside, focus })
     return true
   }

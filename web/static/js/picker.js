@@ -85,7 +85,7 @@ const branch = (field, b) => menu.ask(async () => {
   ]
 }, field, (item) => item.go?.().catch(failed))
 
-/** What the user and the agent said, without anything that was only shown. */
+/** The conversation of user and agent, without anything that was only shown. */
 async function said() {
   const parts = []
   for (let after = 0; ;) {

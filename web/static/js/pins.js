@@ -6,7 +6,7 @@ import { paneOf } from './pane.js'
 import { reading, rowOf, tabWith } from './tabs.js'
 import { failed } from './toast.js'
 
-/** What the server is told, one after the other. */
+/** Reports to the server, one after the other. */
 const line = {
   told: Promise.resolve(), // the server hears of one after the other
 }

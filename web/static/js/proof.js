@@ -1,5 +1,5 @@
 // The key by which this browser proves, to a server that began anew, that it is
-// the one that signed in. Its private half can be used here and read by nobody:
+// the one that signed in. Its private half can be used here and not be read:
 // not by a page, nor by another program that listens on this port later.
 
 import { base } from './base.js'

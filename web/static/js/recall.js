@@ -1,4 +1,4 @@
-// Gives an agent that forgot a conversation what was said in it: the text goes
+// Gives an agent that forgot a conversation its messages: the text goes
 // with the next prompt, where it can be seen and taken out again.
 
 import { add } from './attach.js'

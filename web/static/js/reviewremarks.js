@@ -88,7 +88,7 @@ export function takeOn() {
   }
 }
 
-/** Makes the chip of what is undone and was not told yet. */
+/** Makes the chip of what is undone and not reported yet. */
 export async function tellUndone() {
   const list = all('[data-undone]')
   const still = draft.list('told').filter((key) => byKey(key)?.matches('[data-undone]') ?? true)

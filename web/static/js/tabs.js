@@ -73,7 +73,7 @@ export function load() {
   try { return JSON.parse(localStorage.getItem(storeKey())) } catch { return null }
 }
 
-/** The nearest folder in which paths of the same last name differ tells them apart. */
+/** The nearest folder in which paths of the same last name differ distinguishes them. */
 export function from(tab) {
   if (tab.kind === 'terminal') return ''
   const others = open().filter((t) => t !== tab && t.base === tab.base && t.kind !== 'terminal').map((t) => t.name.split('/').reverse())

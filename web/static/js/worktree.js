@@ -28,7 +28,7 @@ async function bring(as, tree, { drawn, over }) {
   await (unfitted.length ? drawn : over)()
 }
 
-/** What is said below a way to bring it back as changes. */
+/** The words below a way to bring it back as changes. */
 function about(files) {
   const also = files.filter((f) => f.also && !f.unfitted)
   const unfit = files.filter((f) => f.unfitted)
