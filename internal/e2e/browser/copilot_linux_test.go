@@ -102,7 +102,7 @@ func TestRealCopilot(t *testing.T) {
 }
 
 // realCopilot is the CLI, as scripts/copilot.sh installs it.
-func realCopilot(t *testing.T) string {
+func realCopilot(t testing.TB) string {
 	t.Helper()
 	shim, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "copilot", "node_modules", ".bin", "copilot"))
 	if err != nil {
