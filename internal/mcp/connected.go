@@ -36,6 +36,7 @@ var errTooLarge = fmt.Errorf("it sent more than %s at once, the most that webcha
 // connected is a connection to a server of the user's. Its methods may be called concurrently.
 type connected struct {
 	session *mcp.ClientSession // nil: it did not connect
+	seen    *headerTransport
 	end     context.CancelFunc
 	child   *proc.Child     // nil: it is reached by an address
 	lost    chan struct{}   // closed when the server has gone
@@ -66,7 +67,7 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 	c := &connected{end: end, lost: make(chan struct{}), name: at.name, calls: map[string]calling{}}
 	c.over, c.exceed = context.WithCancel(context.WithoutCancel(ctx))
 	var to mcp.Transport
-	seen := newHeaders(m, c.exceed)
+	c.seen = newHeaders(m, c.exceed)
 	if m.Type == "stdio" {
 		env := slices.Clone(s.cfg.Env(at.dir))
 		for _, k := range slices.Sorted(maps.Keys(m.Env)) {
@@ -82,7 +83,7 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 		to = &mcp.IOTransport{MaxLineLength: mostLibrary, Writer: child.Stdin(),
 			Reader: &bounded{ReadCloser: child.Stdout(), lines: true, exceed: c.exceed}}
 	} else {
-		to = seen.transport(m, nil)
+		to = c.seen.transport(m, nil)
 	}
 	client := s.client(at, c)
 	if root != "" {
@@ -94,11 +95,8 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 	if !stop() && err == nil {
 		err = errors.Join(ctx.Err(), session.Close())
 	}
-	switch {
-	case err != nil && seen.refused.Load():
-		return c, errSignIn
-	case err != nil:
-		return c, withoutAddress(err)
+	if err != nil {
+		return c, s.denied(c, err)
 	}
 	c.session = session
 	of := session.InitializeResult()

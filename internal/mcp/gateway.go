@@ -165,9 +165,13 @@ func (g *gateway) reach(ctx context.Context, at place, l *line) (*connected, err
 		st, err = g.servers.offered(limited, at, c)
 	}
 	if err != nil {
+		err = g.servers.denied(c, err)
 		c.close()
 		l.c = nil
-		if limited.Err() != nil && ctx.Err() == nil {
+		switch {
+		case c.wantsSignIn():
+			return nil, fmt.Errorf("%w: %s", err, signInTo(at.name))
+		case limited.Err() != nil && ctx.Err() == nil:
 			err = fmt.Errorf("it did not answer within %v", g.servers.cfg.Limit)
 		}
 		return nil, fmt.Errorf("%w%s", err, c.words())
@@ -328,6 +332,11 @@ func (t *serverTool) call(ctx context.Context, args json.RawMessage,
 		c.close() // the next call opens it anew
 		return failed(event.KindProvider, "webchat ended the call to %s: %s", t.at.name,
 			wording.Ended(err.Error()))
+	case err != nil && c.wantsSignIn():
+		err = t.g.servers.denied(c, err)
+		c.close()
+		return failed(event.KindProvider, "%s was not called: %s: %s.", t.spec.Name, err,
+			signInTo(t.at.name))
 	case err != nil:
 		again := t.g.restart(ctx, t.at, l, c)
 		return failed(event.KindProvider, "%s ended in the call%s.%s", t.at.name,

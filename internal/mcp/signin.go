@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ type signedIn struct {
 	Server string         `json:"server"` // serverSum it is for
 	Client *oauth2.Config `json:"client"`
 	Token  *oauth2.Token  `json:"token"`
+	// Wants is what the server has since asked for in addition.
+	Wants []string `json:"wants,omitempty"`
 }
 
 // token returns what a request to the server has as Authorization; empty if the user has not signed
@@ -64,6 +67,38 @@ func (s *UserServers) signed(ctx context.Context, name string) agent.MCPServer {
 	return m
 }
 
+var (
+	errSignIn = errors.New("it wants a sign-in")
+	errWants  = errors.New("the sign-in does not allow this")
+)
+
+// signInTo is how a user does that.
+func signInTo(name string) string {
+	return fmt.Sprintf("run \"webchat mcp login %s\" in a terminal", name)
+}
+
+// denied is what a server that is reached fails with: it wants a sign-in, or one that allows more,
+// which the next asks for.
+func (s *UserServers) denied(c *connected, err error) error {
+	if c.seen.refused.Load() {
+		return errSignIn
+	}
+	wants := c.seen.wants.Load()
+	if wants == nil {
+		return withoutAddress(err)
+	}
+	if signed, ok := s.tokens.Get()[c.name]; ok {
+		signed.Wants = *wants
+		if err := s.tokens.Change(with(c.name, signed)); err != nil {
+			s.cfg.Logger.Warn("what an MCP server wants is not kept", "server", c.name, "error", err)
+		}
+	}
+	return errWants
+}
+
+// wantsSignIn reports whether the server refused a request for its credentials.
+func (c *connected) wantsSignIn() bool { return c.seen.refused.Load() || c.seen.wants.Load() != nil }
+
 // SignIn has the user sign in to a server: open is called with the address that they visit, whose
 // answer comes to a port of this machine. The token is kept and renewed; agents get it as a header.
 func (s *UserServers) SignIn(ctx context.Context, name string, open func(url string)) error {
@@ -79,13 +114,15 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	if err != nil {
 		return err
 	}
-	answers := make(callbacks)
+	answers := make(callbacks, 1)
 	web := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: answers}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = web.Serve(l) }) // it ends when it is closed
 	defer serving.Wait()
 	defer web.Close()
 	redirect := "http://" + l.Addr().String() + "/callback"
+	wants := s.tokens.Get()[name].Wants
+	asked := false
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName:   "webchat",
@@ -93,8 +130,20 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 			GrantTypes:   []string{"authorization_code", "refresh_token"},
 		}},
 		RedirectURL: redirect, RequestRefreshToken: true,
+		ScopeFilter: func(found []string) []string {
+			for _, scope := range wants {
+				if !slices.Contains(found, scope) {
+					found = append(slices.Clip(found), scope)
+				}
+			}
+			return found
+		},
 		AuthorizationCodeFetcher: func(ctx context.Context,
 			to *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			select {
+			case <-answers: // an address that was visited twice
+			default:
+			}
 			open(to.URL)
 			select {
 			case got := <-answers:
@@ -105,7 +154,9 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource,
 			error) {
-			return c.TokenSource(ctx, t), s.tokens.Change(with(name, signedIn{serverSum(m), c, t}))
+			asked = true
+			return c.TokenSource(ctx, t), s.tokens.Change(with(name,
+				signedIn{Server: serverSum(m), Client: c, Token: t}))
 		},
 	})
 	if err != nil {
@@ -114,13 +165,20 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	seen := newHeaders(m, func() {})
 	defer seen.next.CloseIdleConnections()
 	conn, err := newClient().Connect(ctx, seen.transport(m, handler), nil)
-	if err != nil {
-		return fmt.Errorf("sign in to %s: %w", name, withoutAddress(err))
+	if err == nil { // some ask for it only then
+		_, err = conn.ListTools(ctx, nil)
+		err = errors.Join(err, conn.Close())
 	}
-	return conn.Close()
+	switch {
+	case err != nil:
+		return fmt.Errorf("sign in to %s: %w", name, withoutAddress(err))
+	case !asked:
+		return fmt.Errorf("%s does not ask for a sign-in", name)
+	}
+	return nil
 }
 
-// callbacks has what browsers bring from a sign-in.
+// callbacks has what a browser brings from a sign-in, with room for one.
 type callbacks chan *auth.AuthorizationResult
 
 func (c callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -137,8 +195,8 @@ func (c callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, page)
 	_ = http.NewResponseController(w).Flush()
 	select {
-	case c <- got:
-	case <-r.Context().Done():
+	case c <- got: // also if the browser has closed the page by now
+	default:
 	}
 }
 
@@ -162,7 +220,8 @@ type headerTransport struct {
 	origin  string
 	next    *http.Transport
 	refused atomic.Bool
-	exceed  func() // is called when a message is too large
+	wants   atomic.Pointer[[]string] // scopes that the credentials lack
+	exceed  func()                   // is called when a message is too large
 }
 
 func newHeaders(m agent.MCPServer, exceed func()) *headerTransport {
@@ -206,10 +265,27 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set(k, v)
 	}
 	res, err := h.send(r)
-	if err == nil && res.StatusCode == http.StatusUnauthorized {
+	switch {
+	case err != nil:
+	case res.StatusCode == http.StatusUnauthorized:
 		h.refused.Store(true)
+	case res.StatusCode == http.StatusForbidden:
+		h.forbidden(res)
 	}
 	return res, err
+}
+
+// forbidden notes which scopes a server wants.
+func (h *headerTransport) forbidden(res *http.Response) {
+	all, err := oauthex.ParseWWWAuthenticate(res.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return
+	}
+	for _, c := range all {
+		if c.Params["error"] == "insufficient_scope" {
+			h.wants.Store(new(strings.Fields(c.Params["scope"])))
+		}
+	}
 }
 
 func (h *headerTransport) send(r *http.Request) (*http.Response, error) {

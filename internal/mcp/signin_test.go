@@ -84,7 +84,9 @@ func locked(t *testing.T) (address string, valid *atomic.Value, refreshed *atomi
 // with another token when theirs ran out.
 func TestSignIn(t *testing.T) {
 	address, valid, refreshed := locked(t)
-	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"locked": {Type: "http", URL: address}, "program": {Type: "stdio", Command: "x"}},
+	open := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() }, &mcp.StreamableHTTPOptions{Stateless: true}))
+	defer open.Close()
+	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"locked": {Type: "http", URL: address}, "program": {Type: "stdio", Command: "x"}, "open": {Type: "http", URL: open.URL}},
 		Documents: document.Folder(t.TempDir())}
 	tokens := filepath.Join(string(c.Documents.(document.Folder)), "mcp-tokens.json")
 	s := webmcp.NewUserServers(c)
@@ -140,6 +142,23 @@ func TestSignIn(t *testing.T) {
 		if err != nil || all[0].State != webmcp.Ready || refreshed.Load() != 1 {
 			t.Errorf("found %+v, %v; it was renewed %d times", all, err, refreshed.Load())
 		}
+	}
+	// The token is revoked within a session.
+	s = webmcp.NewUserServers(c)
+	set, tools := lend(t, s, "", shown{})
+	for i, want := range []string{"looked {}", `run "webchat mcp login locked" in a terminal`} {
+		if i > 0 {
+			valid.Store("revoked")
+		}
+		if _, res := run(t, tools["locked-look"], `{}`); !strings.Contains(res.TextForModel, want) {
+			t.Errorf("call %d is %q, without %q", i+1, res.TextForModel, want)
+		}
+	}
+	if err := set.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.SignIn(t.Context(), "open", visit); err == nil || !strings.Contains(err.Error(), "open does not ask for a sign-in") {
+		t.Errorf("signing in where that is not needed: %v", err)
 	}
 	if err := s.SignIn(t.Context(), "none", visit); !errors.Is(err, webmcp.ErrUnknown) {
 		t.Errorf("signing in to no server: %v", err)

@@ -297,8 +297,6 @@ func distinct(all []UserServerStatus) {
 	}
 }
 
-var errSignIn = errors.New("it wants a sign-in")
-
 // try asks a server which tools it has.
 func (s *UserServers) try(ctx context.Context, at place) UserServerStatus {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limit)
@@ -306,7 +304,9 @@ func (s *UserServers) try(ctx context.Context, at place) UserServerStatus {
 	c, err := s.dial(ctx, at, "")
 	var st UserServerStatus
 	if err == nil {
-		st, err = s.offered(ctx, at, c)
+		if st, err = s.offered(ctx, at, c); err != nil {
+			err = s.denied(c, err)
+		}
 	}
 	c.close()
 	if err == nil {
@@ -322,6 +322,9 @@ func (s *UserServers) try(ctx context.Context, at place) UserServerStatus {
 			fmt.Sprintf(
 				"It wants you to sign in. Run \"webchat mcp login %s\" in a terminal, or give it a token of "+
 					"yours under headers in config.yaml.", at.name)
+	case errors.Is(err, errWants):
+		st.State, st.Failure = SignIn,
+			"It wants a sign-in that allows more: "+signInTo(at.name)+"."
 	case ctx.Err() != nil:
 		st.Failure = fmt.Sprintf("It did not answer within %v%s.", s.cfg.Limit, words)
 	default:
