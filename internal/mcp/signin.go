@@ -120,10 +120,37 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	serving.Go(func() { _ = web.Serve(l) }) // it ends when it is closed
 	defer serving.Wait()
 	defer web.Close()
-	redirect := "http://" + l.Addr().String() + "/callback"
-	wants := s.tokens.Get()[name].Wants
 	asked := false
-	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+	handler, err := s.handler(name, "http://"+l.Addr().String()+"/callback", answers, open,
+		func() { asked = true })
+	if err != nil {
+		return err
+	}
+	seen := newHeaders(m, func() {})
+	defer seen.next.CloseIdleConnections()
+	conn, err := newClient().Connect(ctx, seen.transport(m, handler), nil)
+	if err == nil { // some ask for it only then
+		_, err = conn.ListTools(ctx, nil)
+		if _, ok := answered(err); ok { // it has no tools
+			err = nil
+		}
+		err = errors.Join(err, conn.Close())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("sign in to %s: %w", name, withoutAddress(err))
+	case !asked:
+		return fmt.Errorf("%s does not ask for a sign-in", name)
+	}
+	return nil
+}
+
+// handler has a user sign in to a server, who visits what open is called with. answers has what they
+// bring back; had is called when there is a token.
+func (s *UserServers) handler(name, redirect string, answers callbacks, open func(url string),
+	had func()) (*auth.AuthorizationCodeHandler, error) {
+	wants := s.tokens.Get()[name].Wants
+	return auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName:   "webchat",
 			RedirectURIs: []string{redirect},
@@ -154,28 +181,11 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource,
 			error) {
-			asked = true
+			had()
 			return c.TokenSource(ctx, t), s.tokens.Change(with(name,
-				signedIn{Server: serverSum(m), Client: c, Token: t}))
+				signedIn{Server: serverSum(s.cfg.Servers[name]), Client: c, Token: t}))
 		},
 	})
-	if err != nil {
-		return err
-	}
-	seen := newHeaders(m, func() {})
-	defer seen.next.CloseIdleConnections()
-	conn, err := newClient().Connect(ctx, seen.transport(m, handler), nil)
-	if err == nil { // some ask for it only then
-		_, err = conn.ListTools(ctx, nil)
-		err = errors.Join(err, conn.Close())
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("sign in to %s: %w", name, withoutAddress(err))
-	case !asked:
-		return fmt.Errorf("%s does not ask for a sign-in", name)
-	}
-	return nil
 }
 
 // callbacks has what a browser brings from a sign-in, with room for one.
