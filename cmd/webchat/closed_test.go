@@ -22,6 +22,7 @@ import (
 // Real agents run nothing of a folder that is as hostile as one can be, and ask about each command,
 // whatever its settings and hooks say, and though the user of Copilot CLI trusts the folder.
 func TestAgentsRunNothingOfAWorkspace(t *testing.T) {
+	t.Parallel()
 	bin := filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin")
 	copilot := filepath.Join("..", "..", ".cache", "copilot", "node_modules", ".bin")
 	for name, a := range map[string]struct {
@@ -42,6 +43,7 @@ func TestAgentsRunNothingOfAWorkspace(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			path := installed(t, a.bin, name)
 			for _, f := range ran(t, name, path, a.step) {
 				t.Errorf("%s was run", f)

@@ -26,12 +26,14 @@ import (
 // to them, those of the user's servers among them; their shells find the workspace and nothing
 // else.
 func TestRealClaudeConfined(t *testing.T) {
+	t.Parallel()
 	realConfined(t, "claude", "Bash", "command", 1,
 		map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`,
 			".claude/projects/other/canary.jsonl": "canary"})
 }
 
 func TestRealCodexConfined(t *testing.T) {
+	t.Parallel()
 	realConfined(t, "codex", "exec_command", "cmd", 0,
 		map[string]string{".codex/history.jsonl": "canary"})
 }

@@ -346,6 +346,7 @@ func (d *day) sameAs(t *testing.T, plain *day) {
 // A day of the real Copilot CLI, confined, asks about a secret, a path outside, a host and what is
 // held, and nothing else.
 func TestRealConfinedDay(t *testing.T) {
+	t.Parallel()
 	if err := proc.Confines(); err != nil {
 		t.Skip("nothing can be confined here:", err)
 	}

@@ -28,6 +28,7 @@ import (
 //	saves              waits until what is said to webchat can be saved
 //	readyz WORD        waits until /readyz says the word
 func TestEngine(t *testing.T) {
+	t.Parallel()
 	server := postgrestest.Start(t)
 	p := scripts(t, "testdata/engine")
 	p.Cmds["database"] = func(ts *testscript.TestScript, _ bool, names []string) {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +22,11 @@ type checked struct{ *testing.M }
 
 func (m checked) Run() int {
 	os.Setenv("WEBCHAT_SANDBOX", "off") // of the programs that tests start, whatever the kernel can
+	// Programs and real agents are waited for more than they compute.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := m.M.Run()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {

@@ -21,9 +21,11 @@ import (
 // letter for each part, in the order of the table. What webchat relies on is the second
 // and the fifteenth.
 func TestCanaryOfRealAgents(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{"claude": "ynnnLnyyyyyyyyn" + "ynyn",
 		"codex": "ynnnLLyyyyyyyyn" + "ynyn"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bin := installed(t, filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin"), name)
 			o, out := canaries(t, want, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 				"--backend", name)
@@ -47,6 +49,7 @@ const allKept = "servers    in 22 parts of what an MCP server has, all that is f
 
 // The model of the real Copilot CLI gets nothing of the results of MCP servers that is for the user.
 func TestServersOfRealCopilot(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(installed(t, filepath.Join("..", "..", ".cache", "copilot", "node_modules", ".bin"), "copilot-acp"), "copilot")
 	o, err := parseOptions([]string{"--backend", "copilot", "--copilot-path", path, "--data-dir", filepath.Join(t.TempDir(), "data")}, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()})
 	if err != nil {

@@ -110,6 +110,7 @@ func grant(t *testing.T, volume string, group int) {
 // THREATS 83: in a container webchat keeps to a folder of its own, whichever users can
 // write to the volume. (scripts/image.sh runs the image itself.)
 func TestVolumesOfTheImage(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a folder to somebody else")
 	}
@@ -129,6 +130,7 @@ func TestVolumesOfTheImage(t *testing.T) {
 		"any user of group 0":         {0, 0, 0o770, syscall.Credential{Uid: arbitrary, Gid: 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)

@@ -52,6 +52,7 @@ func (d *day) bring(as string) (came, unfit []string) {
 // where that can be. Both are brought back: the first as a commit, the second but for what the
 // first wrote at the same place, until its agent made that fit.
 func TestRealWorktreesSideBySide(t *testing.T) {
+	t.Parallel()
 	d, model, _ := startDay(t, theCLI, "--permissions", "allow")
 	defer d.stop(t)
 	files := func(when string, want map[string]string) {
