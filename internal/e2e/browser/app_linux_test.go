@@ -36,7 +36,13 @@ const acts = {
   },
   async again() {
     const close = () => ask('tools/call', { name: 'close', arguments: { id: 'REL-1' } }).then(() => 'done', (e) => e.message)
-    await say('again: ' + (await close() !== 'done') + ' ' + await close())
+    const all = await Promise.all([close(), close(), close()])
+    await say('again: ' + all.filter((m) => m === 'The user denied this tool to the page.').length + ', done: ' + all.includes('done'))
+    for (;;) {
+      const got = await close()
+      if (got !== all[1]) return say('then: ' + got)
+      await new Promise((ok) => setTimeout(ok, 200))
+    }
   },
   async reach() {
     const reached = []
@@ -190,12 +196,20 @@ func TestThreat124PagesOfServers(t *testing.T) {
 
 	does("search", "again")
 	p.answer("[data-act=deny]")
-	chip("docs: again: true The user denied this tool to the page.") // and asked once
+	chip("docs: again: 2, done: false")
+	p.done()
+	if n := strings.Count(s.logged(t, p.session()), `"page":"docs"`); closed.Load() != 1 || n != 2 {
+		t.Errorf("a page called what was denied, or asked %d times", n)
+	}
+	p.has("#desk .foreign > p", "close denied Ask again")
+	p.shot("app-denied")
+	p.accessible("a page that was denied a tool")
+	p.js(`document.querySelector('#desk .foreign [data-part=again]').click()`)
+	p.answer("[data-act=allow-once]")
+	chip("docs: then: done")
+	p.wait(`!document.querySelector('#desk .foreign').innerText.includes('denied')`)
 	p.done()
 	p.js(`document.querySelector('#chips [data-act=unchip]').click()`)
-	if closed.Load() != 1 {
-		t.Error("a page called what was denied")
-	}
 
 	does("search", "reach")
 	chip("docs: reached: refused: 6")

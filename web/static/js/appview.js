@@ -49,22 +49,35 @@ async function openLink(frame, server, url) {
   window.open(to.href, '_blank', 'noopener,noreferrer')
 }
 
-/** Makes what calls tools for a page. One that was denied it is not asked about again while the page is there. */
-function callerOf(of) {
+/**
+ * Makes what calls tools for a page, one after the other: so one question is open at most. One that is denied has
+ * those that wait refused, and is not asked about again until again is called; deny is called with what is denied.
+ */
+function callerOf(of, deny) {
   const denied = new Set()
-  return async ({ name, arguments: given = {} }) => {
-    if (denied.has(name)) throw new Error('The user denied this tool to the page.')
+  const calls = { last: Promise.resolve(), denials: 0 }
+  const call = async (name, given, then) => {
+    if (denied.has(name) || then !== calls.denials) throw new Error('The user denied this tool to the page.')
     try {
       return (await post(path(`/outputs/${of}/app/call`), { tool: name, arguments: given })).result
     } catch (err) {
-      if (err.code === 'page_denied') denied.add(name)
+      if (err.code === 'page_denied') {
+        calls.denials++
+        deny([...denied.add(name)], () => denied.clear())
+      }
       throw err
     }
+  }
+  return ({ name, arguments: given = {} }) => {
+    const then = calls.denials
+    const one = calls.last.then(() => call(name, given, then))
+    calls.last = one.catch(() => {}) // the page learns it
+    return one
   }
 }
 
 /** What is answered to a page. */
-function answersOf(frame, of, { server, tool, hosts, allowed }) {
+function answersOf(frame, of, { server, tool, hosts, allowed }, deny) {
   const chip = chipOf(of, server)
   return {
     'ui/initialize': () => ({
@@ -77,7 +90,7 @@ function answersOf(frame, of, { server, tool, hosts, allowed }) {
     'ui/message': (p) => chip(textOf(p)),
     'ui/update-model-context': (p) => chip(textOf(p)),
     'ui/open-link': ({ url }) => openLink(frame, server, url),
-    'tools/call': callerOf(of),
+    'tools/call': callerOf(of, deny),
   }
 }
 
@@ -91,11 +104,11 @@ function follow(frame, { send, over }) {
   over.addEventListener('abort', () => { sized.disconnect(); themed.disconnect() })
 }
 
-/** Draws the frame into box; ended is called when it is taken away, with why and whether it had begun. */
-function draw(box, of, data, ended) {
+/** Draws the frame into box; ended is called when it is taken away, with why and whether it had begun. deny: see callerOf. */
+function draw(box, of, data, ended, deny) {
   const frame = frameOf('allow-scripts', `${data.server}: ${data.tool}`, `/api/outputs/${of}/app`)
   frame.style.colorScheme = theme()
-  const one = bridge(frame, answersOf(frame, of, data), {
+  const one = bridge(frame, answersOf(frame, of, data, deny), {
     begun: (send) => {
       send({ method: 'ui/notifications/tool-input', params: { arguments: data.arguments } })
       send({ method: 'ui/notifications/tool-result', params: data.result })
@@ -123,11 +136,18 @@ export async function app(state, without) {
     parts.reach.title = hosts.join('\n')
     parts.allow.hidden = !hosts.length || data.allowed
   }
-  const start = () => draw(box, of, data, (why, begun) => without(begun ? `${data.server}’ page was stopped: ${why}` : `${data.server}’ page did not start`))
+  const deny = (names, again) => {
+    parts.denied.hidden = parts.again.hidden = false
+    parts.denied.textContent = `${names.length > 2 ? some(names.length, 'tool') : names.map(plain).join(' and ')} denied`
+    parts.denied.title = names.map(plain).join('\n')
+    parts.again.onclick = () => { parts.denied.hidden = parts.again.hidden = true; again() }
+  }
+  const start = () => draw(box, of, data, (why, begun) => without(begun ? `${data.server}’ page was stopped: ${why}` : `${data.server}’ page did not start`), deny)
   parts.server.textContent = data.server
   box.setAttribute('aria-label', `Drawn by ${data.server}`)
   parts.allow.addEventListener('click', () => post(path(`/outputs/${of}/app/hosts`)).then(() => {
     data.allowed = true
+    parts.denied.hidden = parts.again.hidden = true
     say()
     start()
   }).catch(failed))
