@@ -35,6 +35,9 @@ type came struct {
 	progress []string
 }
 
+// inTheMiddle is a line of a large file.
+const inTheMiddle = "line 3002 is for the user"
+
 // admit starts a program with the servers and a session with the worker.
 func admit(t *testing.T, w worker, servers []string) *guest {
 	t.Helper()
@@ -54,9 +57,12 @@ func admit(t *testing.T, w worker, servers []string) *guest {
 		t.Fatal(err)
 	}
 	workspace := t.TempDir()
-	notes := filepath.Join(workspace, "notes.txt")
-	if err := os.WriteFile(notes, []byte("first note\n"), 0o600); err != nil {
-		t.Fatal(err)
+	half := strings.Repeat("one of many lines of words\n", 3000)
+	for name, text := range map[string]string{"notes.txt": "first note\n",
+		"large.txt": "the first line\n" + half + inTheMiddle + "\n" + half} {
+		if err := os.WriteFile(filepath.Join(workspace, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	p := prepare(t, self, append(env, "GORACE=atexit_sleep_ms=0", "HOME="+t.TempDir()),
 		append(flags, realServers(t, workspace, servers)...)...)

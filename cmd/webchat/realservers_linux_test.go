@@ -66,6 +66,8 @@ var serverCalls = []serverCall{
 			return "Leave it empty"
 		}},
 	{tool: "files-read_text_file", args: `{"path":"WS/notes.txt"}`, model: "first note"},
+	{tool: "files-read_text_file", args: `{"path":"WS/large.txt"}`, model: "the first line",
+		kept: inTheMiddle},
 	{tool: "budget-get-budget-data", args: `{}`, model: "Budget Allocator Configuration",
 		kept: `presetBudgets`},
 

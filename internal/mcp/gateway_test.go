@@ -478,7 +478,8 @@ func TestLargeResults(t *testing.T) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
 	for _, bad := range []bool{false, true} {
 		s.AddTool(&mcp.Tool{Name: fmt.Sprint("t-", bad), InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: bad}, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: bad,
+				StructuredContent: map[string]any{"content": text}}, nil // as many servers do
 		})
 	}
 	s.AddTool(&mcp.Tool{Name: "refuse", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
