@@ -165,3 +165,29 @@ func TestLinesOfAFile(t *testing.T) {
 		}
 	}
 }
+
+// The slip of what a server's tool returned names both, above what the model read.
+func TestSlipsNameServerAndTool(t *testing.T) {
+	for tool, want := range map[string]string{
+		"acme-search_issues": `<span class="ran"><code>acme · search_issues</code></span>`,
+		"read_output":        "",
+	} {
+		p, err := page.New(page.Config{
+			Outputs: shelf{"out_1": {Path: "acme/search_issues.json", TotalLines: 3,
+				ExpiresAt: start.Add(20 * time.Minute), Content: content{rows: rows}}},
+			Location: time.UTC,
+			Now:      func() time.Time { return start },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pr := p.Projector("s1")
+		pr.Feed(newLog().add(join(opening(), show("c1", tool, `{"query":"pump"}`, "out_1",
+			`{"tokensShown":4474,"outputType":"file"}`))...).entries...)
+		_, slip, _ := strings.Cut(pr.Transcript(), `<footer class="slip`)
+		slip, _, _ = strings.Cut(slip, "</footer>")
+		if slip == "" || !strings.Contains(slip, want) || strings.Contains(slip, `class="ran"`) != (want != "") {
+			t.Errorf("%s: %s", tool, slip)
+		}
+	}
+}

@@ -28,6 +28,18 @@ type slip struct {
 // maxLine is how many characters of what the model read the foot holds.
 const maxLine = 400
 
+// Ran is what stands above the line that the model read: a command, or the tool of an MCP server.
+func (c *card) Ran() string {
+	if c.Is().Plain {
+		return c.Base
+	}
+	server, _, _ := strings.Cut(c.Out.Path, "/") // as the gateway names what a server returned
+	if tool, ok := strings.CutPrefix(c.Tool, server+"-"); ok && server != "" {
+		return wording.Plain(server + " · " + tool)
+	}
+	return ""
+}
+
 // Slip is the foot of the card, and all there is of it beside the Desk.
 func (c *card) Slip() *slip {
 	s := &slip{Target: c.Target(), Icon: c.Icon, Line: c.Call.Line}
