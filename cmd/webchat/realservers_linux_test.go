@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"webchat/internal/e2e/ports"
 )
 
 // codex is the real Codex, which calls tools by names of its own.
@@ -119,7 +123,13 @@ func realServers(t *testing.T, workspace string, names []string) (flags []string
 	add("budget", "@modelcontextprotocol/server-budget-allocator/dist/index.js", "--stdio")
 	add("browser", "@playwright/mcp/cli.js", "--executable-path", chromium(), "--headless",
 		"--no-sandbox", "--isolated")
-	text, err := json.Marshal(object{"mcpServers": servers})
+	return []string{"--config", configured(t, servers), "--sandbox", "off"}
+}
+
+// configured is a configuration with servers.
+func configured(t *testing.T, servers map[string]any) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +137,7 @@ func realServers(t *testing.T, workspace string, names []string) (flags []string
 	if err := os.WriteFile(config, text, 0o600); err != nil { // JSON is YAML
 		t.Fatal(err)
 	}
-	return []string{"--config", config, "--sandbox", "off"}
+	return config
 }
 
 // chromium is the browser that scripts/setup.sh installs.
@@ -240,4 +250,66 @@ func TestRealServersForTheUser(t *testing.T) {
 	const document = "demo://resource/static/document/features.md"
 	has("GET", "/resources", "", document)
 	has("POST", "/everything/resource", `{"uri":"`+document+`"}`, "# Everything")
+}
+
+// It is the same by each transport.
+func TestRealServersByAddress(t *testing.T) {
+	realServers(t, "", nil) // they are installed
+	file := filepath.Join(mcpTools, "node_modules", "@modelcontextprotocol", "server-everything",
+		"dist", "index.js")
+	servers := map[string]any{}
+	for kind, of := range map[string]struct{ name, path string }{
+		"http": {"streamableHttp", "/mcp"}, "sse": {"sse", "/sse"}} {
+		port := ports.Free()
+		cmd := exec.Command(filepath.Join(mcpTools, "node"), file, of.name)
+		cmd.Env = append(os.Environ(), "PORT="+port)
+		said := &told{}
+		cmd.Stderr = said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+		servers[kind] = map[string]string{"type": kind, "url": "http://127.0.0.1:" + port + of.path}
+		for again := time.NewTicker(50 * time.Millisecond); ; <-again.C {
+			if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+				_ = c.Close()
+				again.Stop()
+				break
+			}
+			if t.Context().Err() != nil {
+				t.Fatal(said)
+			}
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := prepare(t, self, []string{"GORACE=atexit_sleep_ms=0", "HOME=" + t.TempDir()}, "--backend",
+		"offline", "--config", configured(t, servers))
+	p.start(t)
+	var list struct {
+		Servers []struct {
+			Name, State, Failure string
+			Tools                []struct{ Name string }
+		}
+	}
+	p.request(t, "GET", "/api/mcp", "", &list)
+	for _, s := range list.Servers {
+		if s.State != "ready" || len(s.Tools) < 12 {
+			t.Errorf("%s: %+v", s.Name, s)
+		}
+		var got struct{ Text string }
+		p.request(t, "POST", "/api/mcp/"+s.Name+"/prompt",
+			`{"name":"args-prompt","arguments":{"city":"Rome"}}`, &got)
+		if got.Text != "What's weather in Rome?" {
+			t.Errorf("by %s its prompt is %q", s.Name, got.Text)
+		}
+	}
+	if len(list.Servers) != len(servers) {
+		t.Errorf("found %+v", list)
+	}
 }
