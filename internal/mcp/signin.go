@@ -97,7 +97,9 @@ func (s *UserServers) denied(c *connected, err error) error {
 }
 
 // wantsSignIn reports whether the server refused a request for its credentials.
-func (c *connected) wantsSignIn() bool { return c.seen.refused.Load() || c.seen.wants.Load() != nil }
+func (c *connected) wantsSignIn() bool {
+	return c.seen.refused.Load() || c.seen.wants.Load() != nil
+}
 
 // SignIn has the user sign in to a server: open is called with the address that they visit, whose
 // answer comes to a port of this machine. The token is kept and renewed; agents get it as a header.
@@ -145,8 +147,8 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	return nil
 }
 
-// handler has a user sign in to a server, who visits what open is called with. answers has what they
-// bring back; had is called when there is a token.
+// handler has a user sign in to a server, who visits what open is called with. answers has what
+// they bring back; had is called when there is a token.
 func (s *UserServers) handler(name, redirect string, answers callbacks, open func(url string),
 	had func()) (*auth.AuthorizationCodeHandler, error) {
 	wants := s.tokens.Get()[name].Wants
