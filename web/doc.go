@@ -108,7 +108,8 @@
 //	                  [data-state=running|done|gone], [data-exit]
 //	#desk             #divider, #tabs (tablist), #panes. GET /sessions/{id}/desk/{output}
 //	                  answers a pane; {output} is an output's id, or that of the card's element
-//	                  without ".r" for a call that stored none
+//	                  without ".r" for a call that stored none. With ?rows=first the pane ends in
+//	                  template[data-first=HEAD]: what a request for view=default would answer
 //	#toasts           place for toasts
 //	#say #alert       live regions
 //	#open-bar         the bar: a dialog over the conversation, beside the Desk not modal; --edge

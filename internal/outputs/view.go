@@ -3,7 +3,6 @@ package outputs
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -50,7 +49,7 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	win, err := h.views.View(r.Context(), o, q.ask)
 	h.exit()
 	head := w.Header()
-	head["Webchat-Views"] = []string{strings.Join(names, " ")}
+	head["Webchat-Views"] = []string{strings.Join(names, " ")} // also of a refusal
 	if no, ok := errors.AsType[*Refusal](err); ok {
 		refuse(w, r, http.StatusBadRequest, no.Code, no.Sentence)
 		return
@@ -64,18 +63,25 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 			"The output cannot be rendered: ask for its lines as text.")
 		return
 	}
-	viewHeaders(&win, head)
+	for name, value := range win.Head(names) {
+		head.Set(name, value)
+	}
 	send(w, r, valHTML, win.HTML)
 }
 
-func viewHeaders(win *Window, head http.Header) {
-	head["Webchat-View"] = []string{win.View}
-	head["Webchat-Rows"] = []string{strconv.Itoa(win.From) + "-" + strconv.Itoa(win.To) + "/" +
-		strconv.Itoa(win.Total)}
-	if win.Partial {
-		head["Webchat-Partial"] = []string{"1"}
+// Head is what is known of a window of an output that has these views, by the names of headers.
+func (w *Window) Head(views []string) map[string]string {
+	head := map[string]string{
+		"Webchat-Views": strings.Join(views, " "),
+		"Webchat-View":  w.View,
+		"Webchat-Rows": strconv.Itoa(w.From) + "-" + strconv.Itoa(w.To) + "/" +
+			strconv.Itoa(w.Total),
 	}
-	for _, name := range slices.Sorted(maps.Keys(win.Header)) {
-		head.Set("Webchat-"+name, win.Header[name])
+	if w.Partial {
+		head["Webchat-Partial"] = "1"
 	}
+	for name, value := range w.Header {
+		head["Webchat-"+name] = value
+	}
+	return head
 }

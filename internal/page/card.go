@@ -49,7 +49,8 @@ type card struct {
 	Life            *life
 	Look            bool // it is a preview
 	Say             *say
-	Readable        bool // the agent can be given it
+	Readable        bool        // the agent can be given it
+	Begin           views.First // what comes with it on the Desk
 	Wrap            bool
 	Changed         string // numbers of lines that differ from the last time: "3-5 9"
 }

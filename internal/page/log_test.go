@@ -69,6 +69,7 @@ type content struct {
 	view, seen string
 	total      int
 	views      []string
+	first      views.First
 }
 
 func (c content) Failure() (from, to int) { return 0, 0 }
@@ -78,6 +79,7 @@ func (c content) Last() int                                { return c.last }
 func (c content) Seen(int) (string, template.HTML, int) {
 	return c.view, template.HTML(c.seen), c.total
 }
+func (c content) First() views.First         { return c.first }
 func (c content) Views() []string            { return c.views }
 func (c content) Hex(n int) template.HTML    { return render.Hex(c.Head(n), 0, nil) }
 func (c content) Head(n int) []byte          { return []byte(c.bytes[:min(n, len(c.bytes))]) }

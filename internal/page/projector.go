@@ -186,20 +186,32 @@ func (p *Projector) Seq() int64 {
 // ErrNoOutput is returned for an output that the session never showed.
 var ErrNoOutput = errors.New("page: no such output in this session")
 
-// Pane writes an output as the Desk shows it: head, frame and foot. Its rows come
+// With says what a pane comes with.
+type With int
+
+// What a pane comes with.
+const (
+	NoRows    With = iota
+	FirstRows      // those that a page asks for first, so that what is drawn first is whole
+)
+
+// Pane writes an output as the Desk shows it: head, frame and foot. Its other rows come
 // by /api/outputs. By the id of a question it writes what a write would change, without
 // what answers it. The error is one of w, or [ErrNoOutput].
-func (p *Projector) Pane(w io.Writer, target string) error { return p.pane(w, target, false) }
+func (p *Projector) Pane(w io.Writer, target string, with With) error {
+	return p.pane(w, target, with, false)
+}
 
 // Look writes the pane of a preview, which is in no log: of the entries that it would
 // have there.
-func (p *Pages) Look(w io.Writer, sessionID, target string, entries ...event.Entry) error {
+func (p *Pages) Look(w io.Writer, sessionID, target string, with With,
+	entries ...event.Entry) error {
 	pr := p.Projector(sessionID)
 	pr.Load(entries...)
-	return pr.pane(w, target, true)
+	return pr.pane(w, target, with, true)
 }
 
-func (p *Projector) pane(w io.Writer, target string, look bool) error {
+func (p *Projector) pane(w io.Writer, target string, with With, look bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := p.fold.nodes["p-"+target]; n != nil && n.Ask.Diff != "" {
@@ -211,5 +223,8 @@ func (p *Projector) pane(w io.Writer, target string, look bool) error {
 	}
 	v := c.card(false)
 	v.Look = look
+	if with == FirstRows && v.State == "done" {
+		v.Begin = v.Out.Content.First()
+	}
 	return p.pages.write(w, "pane", v)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/page"
 )
 
 // A large file is on the Desk while it is read, and stays there as far as it was read.
@@ -22,7 +23,7 @@ func TestFileIsSeenWhileItIsRead(t *testing.T) {
 	check := func(want, not []string) {
 		t.Helper()
 		var b strings.Builder
-		if err := pr.Pane(&b, "out_A"); err != nil {
+		if err := pr.Pane(&b, "out_A", page.NoRows); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range want {

@@ -19,12 +19,16 @@ type desk struct {
 	pages       *page.Pages
 }
 
-// pane draws an output, or what is left of it, as the Desk shows it.
+// pane draws an output, or what is left of it, as the Desk shows it; with rows=first in the query
+// with the rows that a page reads first.
 func (d *desk) pane(w http.ResponseWriter, r *http.Request, sess *session.Session) error {
-	target := chi.URLParam(r, "output")
+	target, with := chi.URLParam(r, "output"), page.NoRows
+	if r.URL.Query().Get("rows") == "first" {
+		with = page.FirstRows
+	}
 	if look := sess.Looked(target); look != nil {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-			return d.pages.Look(b, string(sess.ID()), target, look...)
+			return d.pages.Look(b, string(sess.ID()), target, with, look...)
 		})
 	}
 	_, src, release, err := d.projections.of(r.Context(), sess)
@@ -33,7 +37,9 @@ func (d *desk) pane(w http.ResponseWriter, r *http.Request, sess *session.Sessio
 	}
 	defer release()
 	draw := func(p *page.Projector) error {
-		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return p.Pane(b, target) })
+		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+			return p.Pane(b, target, with)
+		})
 	}
 	if err = draw(src.projector); !errors.Is(err, page.ErrNoOutput) {
 		return err

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -51,8 +52,23 @@ type Content interface {
 	// Views returns the names of the views it has, the best first; none while it is not whole, and
 	// where finding them needs more of a text than a page waits for.
 	Views() []string
+	// First returns the rows that a page reads first, or none if it has to ask for them.
+	First() First
 	// Read returns all bytes, or an error if they are more than limit.
 	Read(limit int64) ([]byte, error)
+}
+
+// First is what a page asks for first of an output: its views, and the first rows of the best one.
+// Head is empty if there is none of it.
+type First struct {
+	Head map[string]string // as of a window of GET /api/outputs/{id}/views/{view}
+	Rows template.HTML
+}
+
+// JSON is the head as an object.
+func (f First) JSON() (string, error) {
+	b, err := json.Marshal(f.Head)
+	return string(b), err
 }
 
 // Output returns what is stored under an id; false when its life is over or it never was. Of one
@@ -171,6 +187,36 @@ func (c content) Views() []string {
 		return nil
 	}
 	return c.views.kindOf(o).views
+}
+
+// firstLines is how many lines a page reads at once.
+const firstLines = 500
+
+func (c content) First() First {
+	o := c.o.Veiled()
+	m := o.Meta()
+	if !o.Complete() || m.Gap != nil || m.Type == outputs.Image {
+		return First{}
+	}
+	names := c.Views()
+	if m.Type == outputs.Terminal {
+		names = c.views.kindOf(o).views
+	}
+	if len(names) == 0 {
+		return First{}
+	}
+	best := Of(names[0])
+	ask := outputs.Ask{View: best.Name, From: 1, Rows: best.Rows}
+	if best.Lines {
+		ask.From, ask.Rows = max(m.StartLine, 1), firstLines
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), seenTime)
+	defer cancel()
+	w, err := c.views.View(ctx, o, ask)
+	if err != nil || best.Name == Terminal && w.Total > firstLines { // its end is read first
+		return First{}
+	}
+	return First{w.Head(names), render.Veil(string(w.HTML))}
 }
 
 func (c content) Head(n int) []byte {

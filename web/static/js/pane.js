@@ -9,6 +9,7 @@ import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
 const wait = 200 // milliseconds between two looks at what runs
+const firstRows = 400 // lines of which those that come with a pane are enough
 const soonRead = 200 // milliseconds in which a file is read without a button to stop it
 const pause = 10_000 // milliseconds between two times that a file is read again by itself
 const patience = 30_000 // milliseconds that rows may take until they are asked for again
@@ -72,7 +73,8 @@ async function draw(tab, into, again = false) {
   let pane
   try {
     if (tab.secret) throw null // only its name is shown
-    pane = tab.own ?? fragment(await getText(`/sessions/${session()}/desk/${encodeURIComponent(out)}`)).firstElementChild
+    const rows = panes.has(tab.key) || tab.place?.line > firstRows || tab.lines ? '' : '?rows=first' // else its reader is elsewhere in it
+    pane = tab.own ?? fragment(await getText(`/sessions/${session()}/desk/${encodeURIComponent(out)}${rows}`)).firstElementChild
   } catch (err) {
     pane = away(tab, err)
   }

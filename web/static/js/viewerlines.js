@@ -2,6 +2,7 @@
 
 import { get, getText } from './api.js'
 import { clone, fragment } from './html.js'
+import { came } from './reading.js'
 import { failed } from './toast.js'
 import { keepLifted } from './veil.js'
 
@@ -145,14 +146,17 @@ export class Lines {
   }
 
   async fetch(from, to, signal) {
-    const address = `/api/outputs/${this.pane.dataset.output}?format=html&view=${this.pane.dataset.kind === 'terminal' ? 'terminal' : 'source'}&`
+    const view = this.pane.dataset.kind === 'terminal' ? 'terminal' : 'source'
+    const begun = !this.only && from === 0 && came(this.pane)?.rows(view)
+    if (begun) return this.parse(begun, from)
+    const address = `/api/outputs/${this.pane.dataset.output}?format=html&view=${view}&`
     const reply = await get(address + this.query(from, to), { signal })
-    const html = await reply.text()
+    const html = fragment(await reply.text())
     if (reply.headers.get('Webchat-Gap')) this.leftOut(reply.headers.get('Webchat-Gap'))
     const rows = this.parse(html, from)
     const { gap } = this
     if (this.only || !gap || this.lineAt(from) > gap.after || this.lineAt(to) < gap.next) return rows
-    const rest = await getText(`${address}from=${gap.next}&rows=${this.lineAt(to) - gap.next + 1}`, { signal })
+    const rest = fragment(await getText(`${address}from=${gap.next}&rows=${this.lineAt(to) - gap.next + 1}`, { signal }))
     for (const [place, row] of this.parse(rest, this.place(gap.next))) rows.set(place, row)
     return rows
   }
@@ -161,7 +165,7 @@ export class Lines {
   parse(html, from) {
     const rows = new Map()
     let place = from
-    for (const row of fragment(html).children) {
+    for (const row of [...html.children]) {
       const n = numberOf(row)
       number(row, n)
       keepLifted(this.pane.dataset.output, row, n)
