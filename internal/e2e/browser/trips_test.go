@@ -1,15 +1,12 @@
 package browser
 
 import (
-	"os"
-	"path"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // A look is drawn, complete, after two round trips: its own, and that of its pane. Rows, a preview,
-// a table, a tree and names come with the pane.
+// a table and a tree come with the pane.
 func TestALookTakesTwoRoundTrips(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
@@ -21,21 +18,13 @@ func TestALookTakesTwoRoundTrips(t *testing.T) {
 		{`{"name": "lock", "count": 3}`, "a.json", "b.json", `.other [role=treeitem]`},
 		{"\x7fELF\x00\x01\x02\xff", "a.bin", "b.bin", `.lines > *, .other .line`},
 	} {
-		for _, name := range []string{look.first, look.second} {
-			if err := os.MkdirAll(filepath.Join(s.workspace, path.Dir(name)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			s.put(name, look.content)
-		}
-		folder := ""
+		s.put(look.first, look.content)
+		s.put(look.second, look.content)
 		see := func(file string) {
-			if folder = path.Dir(file); folder == "." {
-				folder = file
-			}
-			p.compose("/show " + folder)
+			p.compose("/show " + file)
 			p.js(`performance.clearResourceTimings()`)
 			p.press("Enter")
-			p.front(path.Base(folder))
+			p.front(file)
 			p.wait(onDesk + `.querySelector('` + look.drawn + `')`)
 		}
 		see(look.first) // the modules that show it are there from now on
@@ -51,11 +40,11 @@ func TestALookTakesTwoRoundTrips(t *testing.T) {
 			case strings.Contains(address, "/desk/"):
 				panes++
 			case strings.HasPrefix(address, "/api/outputs/"), strings.Contains(address, "/static/"):
-				t.Errorf("%s: asked for beside the pane: %s", folder, address)
+				t.Errorf("%s: asked for beside the pane: %s", look.second, address)
 			}
 		}
 		if looks != 1 || panes != 1 {
-			t.Errorf("%s: %d looks and %d panes in %s", folder, looks, panes, asked)
+			t.Errorf("%s: %d looks and %d panes in %s", look.second, looks, panes, asked)
 		}
 		p.slow(0)
 		p.done()
