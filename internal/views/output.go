@@ -198,13 +198,10 @@ func (c content) First() First {
 	if !o.Complete() || m.Gap != nil || m.Type == outputs.Image {
 		return First{}
 	}
-	names := c.Views()
-	if m.Type == outputs.Terminal {
-		names = c.views.kindOf(o).views
-	}
-	if len(names) == 0 {
+	if m.Type != outputs.Terminal && len(c.Views()) == 0 {
 		return First{}
 	}
+	names := c.views.Of(o)
 	best := Of(names[0])
 	ask := outputs.Ask{View: best.Name, From: 1, Rows: best.Rows}
 	if best.Lines {

@@ -94,6 +94,8 @@ var demands = []demand{
 	{14, "120 frames through 1,000,000 lines: longest task, ms", "DeskScrolls", "ms-longest-task",
 		atMost, 50},
 	{14, "120 frames through 1,000,000 lines: rows in the page", "DeskScrolls", "rows", atMost, 2500},
+	{14, "scrolling up through 300 turns: % of frames over 50 ms", "ScrollUp", "%-over-50-ms", atMost,
+		1},
 	{15, "a literal in 1,000,000 lines, in ripgrep's time", "Find/ERROR", "ratio", atMost, 1.5},
 	{15, "any expression in 1,000,000 lines, in ripgrep's time", "Find/", "ratio", atMost, 10},
 	{15, "what is found in 1,000,000 lines: first answer, ms", "Find/", "first-ms", atMost, 50},
