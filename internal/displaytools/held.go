@@ -51,7 +51,8 @@ func (t heldTool) show(ctx context.Context, path string, text []byte) agent.Resu
 	meta := t.set.meta(outputs.File, agent.CallFrom(ctx))
 	head := text[:min(len(text), readSize)]
 	meta.Path, meta.StartLine, meta.Binary = path, 1, kind.Binary(head)
-	meta.MimeType, meta.Highlight = "text/plain; charset="+kind.Charset(head), code.Language(path, head)
+	meta.MimeType = "text/plain; charset=" + kind.Charset(head)
+	meta.Highlight = code.Language(path, head)
 	if meta.Binary {
 		meta.MimeType = kind.Unknown
 	}

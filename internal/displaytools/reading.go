@@ -178,7 +178,7 @@ func upTo(b []byte, n int) []byte {
 	return b[:end]
 }
 
-// zeros takes n zero bytes. There is no line end among them.
+// zeros takes n zero bytes, which end no line.
 func (r *reading) zeros(n int64) error {
 	r.open = true
 	if line := r.ends + 1; line < r.from || r.to > 0 && line > r.to {

@@ -22,7 +22,7 @@ import (
 var (
 	// ErrFolder: the path does not name a folder that can be worked in.
 	ErrFolder = errors.New("not a folder")
-	// ErrUnconfined: nothing can run in the folder as the settings want it; the error gives the reason.
+	// ErrUnconfined: nothing can run in the folder as the settings want it, for the reason given.
 	ErrUnconfined = errors.New("cannot be confined")
 	// ErrMissing: the folder of a workspace was removed, unmounted or replaced.
 	ErrMissing = errors.New("is not there")

@@ -9,8 +9,7 @@ import (
 // maxNeedles is how many texts are looked for side by side.
 const maxNeedles = 12
 
-// needed returns literals at least one of which is in every match of r; none if there are no such
-// literals.
+// needed returns literals of which every match of r has at least one; it may find none.
 func needed(r *syntax.Regexp) (best []*syntax.Regexp) {
 	switch r.Op {
 	case syntax.OpLiteral:

@@ -10,8 +10,8 @@ import (
 
 // claudeLine is a line of a session of Claude Code, as versions 1 and 2 write it to
 // projects/FOLDER/SESSION.jsonl: its messages, each with its author. A message of the model has
-// as many lines as it has parts, each with its usage so far. Helpers have files of their own, or lines that
-// are marked.
+// as many lines as it has parts, each with its usage so far. Helpers have files of their own, or
+// lines that are marked.
 type claudeLine struct {
 	Type, Subtype, Version, SessionID, AgentID, RequestID string
 	Timestamp                                             time.Time

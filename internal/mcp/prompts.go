@@ -92,7 +92,7 @@ func (s *UserServers) Prompt(ctx context.Context, in In, server, name string,
 	return handed(server, parts)
 }
 
-// Completion is what a user has typed of an argument: of a prompt, or of the template of a resource.
+// Completion is what a user has typed of an argument of a prompt, or of a resource's template.
 type Completion struct{ Prompt, URI, Argument, Value string }
 
 // Complete returns what an argument may be, where its server has an opinion, with the others given.
@@ -118,7 +118,9 @@ func (s *UserServers) Complete(ctx context.Context, in In, server string, q Comp
 		return err
 	})
 	// a value stands in a line
-	return slices.DeleteFunc(values, func(v string) bool { return wording.Shown(v) != v || oneLine(v) != v }), err
+	return slices.DeleteFunc(values, func(v string) bool {
+		return wording.Shown(v) != v || oneLine(v) != v
+	}), err
 }
 
 // once asks a server something over a connection of its own.

@@ -75,7 +75,7 @@ func (v *card) fillExpired() {
 	v.sayExpired()
 }
 
-// sayExpired says why an output is no longer there, and what showing it again does.
+// sayExpired explains why an output has ended, and what showing it again does.
 func (v *card) sayExpired() {
 	again := action{Act: "again", Label: v.Is().Again, Icon: "again"}
 	s := &say{

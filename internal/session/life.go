@@ -208,7 +208,7 @@ func (s *Session) Ended() bool {
 // Pin takes over that the session was pinned.
 func (s *Session) Pin() { s.setPinned(true) }
 
-// Unpin takes over that the session is no longer pinned.
+// Unpin notes that the user unpinned the session.
 func (s *Session) Unpin() { s.setPinned(false) }
 
 func (s *Session) setPinned(pinned bool) {

@@ -99,7 +99,7 @@ func (s *recall) Clear(ctx context.Context) error {
 		var prompts []calls.Prompt
 		err := s.events.Index(ctx, func(x *calls.Index) { prompts = x.Prompts() })
 		i := slices.IndexFunc(prompts, func(p calls.Prompt) bool { return !eventlog.IsLeft(left, p.Seq) })
-		if err != nil || i < 0 { // there is no conversation
+		if err != nil || i < 0 { // the conversation is empty
 			return err
 		}
 		err = s.withAgent(ctx, "clearing the conversation", func(conn *liveConn) error {
